@@ -219,3 +219,13 @@ def test_corrupted_dump_has_the_true_energy_or_a_flag(place, length, instead):
         return
     if not readings.flags:
         assert energy_j(readings) == pytest.approx(TRUTH_J, rel=0.01)
+
+
+def test_sensors_that_stand_still_while_their_time_goes_on_are_flagged():
+    """Else a hung device counts as a load, here of 199 samples at one level."""
+    lines = GOOD.split(b"\n")
+    stuck = lines[1000].split(b" ")[4:]
+    for nth in range(1001, 1200):
+        lines[nth] = b" ".join([*lines[nth].split(b" ")[:4], *stuck])
+    flags = read(b"\n".join(lines)).readings.flags
+    assert flags == dict.fromkeys(range(1000, 1199), "frozen")

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, reparse
 from fsgreen.meters.core.rawtrace import RawTrace, RawWriter, write_parsed
+from fsgreen.meters.raw import import_raw
 
 RECORD = "#d,-,18,{watts},1200,1000,1,0,0,0,0,0,0,0,0,0,97,100,3,600,1237;\r\n"
 
@@ -163,3 +165,18 @@ def test_written_table_is_the_one_in_memory(tmp_path: Path) -> None:
     stored = pd.read_parquet(tmp_path / "power.parquet")
     pd.testing.assert_frame_equal(stored, reparse(tmp_path / "power.raw"), check_exact=True)
     assert stored["meter"].tolist() == ["system"] * 40 + ["disk"] * 40
+
+
+@pytest.mark.parametrize(("boundary", "flag"), [("wall", "frozen"), ("modelled", "ok")])
+def test_imported_rows_that_stand_still_are_flagged_unless_a_model_made_them(
+    tmp_path: Path, boundary: str, flag: str
+) -> None:
+    """A meter that hung is no load, and a model at constant power no meter that hung."""
+    writer = RawWriter(tmp_path / "power.raw", {"system": replace(INFO, boundary=boundary)})
+    writer.store("system", Chunk(99.5, HEADER.encode()))
+    for nth in range(100):
+        watts = 1200 + 7 * (nth if not 50 <= nth < 58 else 49) % 11
+        writer.store("system", Chunk(100.0 + nth, RECORD.format(watts=watts).encode()))
+    writer.close()
+    readings = import_raw(tmp_path / "power.raw", "system").readings
+    assert [readings[nth].quality for nth in (49, 50, 57, 58)] == ["ok", flag, flag, "ok"]

@@ -52,6 +52,21 @@ def test_a_stream_that_was_cut_says_so_and_keeps_the_places_of_the_others():
     assert hurt.readings.time_s.tolist() == [0, 1, 2, 3]
 
 
+def steady(count):
+    """Records of a load with a noise of some counts."""
+    return [record(W=str(2345 + 7 * n % 11), WH=str(678 + n // 15)) for n in range(count)]
+
+
+def test_a_logger_that_hung_is_flagged_and_a_load_that_is_steady_is_not():
+    """Else a record that a hung program wrote again and again counts as work."""
+    records = steady(100)
+    assert not read(HEADER + "".join(records)).readings.flags
+    hung = records[:50] + 8 * [records[49]] + records[58:]
+    assert read(HEADER + "".join(hung)).readings.flags == dict.fromkeys(range(50, 58), "frozen")
+    flat = [record() for _ in range(100)]
+    assert not read(HEADER + "".join(flat)).readings.flags
+
+
 @given(st.binary(max_size=200))
 def test_arbitrary_bytes_never_crash(data):
     for text in (data, HEADER.encode() + RECORDS.encode() + data):

@@ -153,6 +153,11 @@ def mark_frozen(
     flags.mark(frozen, "frozen")
 
 
+def same_rows(table: Floats) -> Mask:
+    """Return which rows of a table are wholly the one before; a NaN equals nothing."""
+    return np.append(False, (table[1:] == table[:-1]).all(axis=1))
+
+
 def disagree(one: Floats, other: Floats, apparent_va: Floats, margin: Floats | float) -> Mask:
     """Return where two powers differ by more than a tenth of the apparent power and a margin."""
     return np.abs(one - other) > AGREEMENT * np.abs(apparent_va) + margin

@@ -16,8 +16,9 @@ from fsgreen.meters.common.timing import MAX_SLEW
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.meters.core.settings import Above0, Accuracy, From0, Texts
+from fsgreen.meters.files.checks import Flags, mark_frozen, same_rows
 from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, interval_us
-from fsgreen.meters.powersensor3.text import Lines, lines_of, refused
+from fsgreen.meters.powersensor3.text import HEAD, Lines, lines_of, refused
 
 DIGITS = 6
 """Significant digits of a number, as C++ prints them; decimals, once times are absolute."""
@@ -53,7 +54,8 @@ def read_dump(data: bytes, settings: DumpSettings) -> Imported:
 
     Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples
     are missing before), negative (by more than the constant error), inconsistent (power is not
-    volts times amperes, the total not the sum, or the time not that before and the step).
+    volts times amperes, the total not the sum, or the time not that before and the step),
+    frozen (all sensors repeat themselves for longer than chance makes them).
     """
     lines = lines_of(data)
     stamps = lines.column("device_timestamp").astype(np.int64)
@@ -71,6 +73,10 @@ def read_dump(data: bytes, settings: DumpSettings) -> Imported:
         "negative": power_w < -settings.constant_error_w,
     }
     resolution_w = settings.resolution_w or _resolution_w(lines, pairs, settings.volts)
+    sensed = lines.values[:, len(HEAD) - 1 :]
+    stuck = Flags()
+    mark_frozen(same_rows(sensed), power_w, resolution_w, sensed.shape[1], stuck)
+    masks |= stuck.masks
     info = settings.info(
         model=f"PowerSensor3, {len(pairs)} pairs of sensors",
         boundary=settings.boundary or "dc-rail",

@@ -28,6 +28,7 @@ from fsgreen.meters.files.checks import (
     mark_frozen,
     mark_steps,
     refuse_disorder,
+    same_rows,
 )
 from fsgreen.meters.files.numbers import last_step
 from fsgreen.meters.files.text import BOM, Report, few, some
@@ -103,8 +104,7 @@ def read(data: bytes, settings: QuarchSettings) -> Imported:
     flags.mark(power_w < 0, "negative")
     flags.mark(power_w > range_w, "over-range")
     mark_steps(time_s, usual_s, flags)
-    same = (table.values[1:, 1:] == table.values[:-1, 1:]).all(axis=1)
-    mark_frozen(np.append(False, same), power_w, step_w, len(places) - 1, flags)
+    mark_frozen(same_rows(table.values[:, 1:]), power_w, step_w, len(places) - 1, flags)
     if table.overruns:
         report.tell("The stream overran: samples are missing where it did, and after its end.")
         flags.mark(_in([min(n, len(ticks) - 1) for n in table.overruns], len(ticks)), "lost")

@@ -13,13 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.capture import Capture
 from fsgreen.meters.core.rawtrace import RawTrace
-from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.core.readings import QUANTITIES, Readings
 from fsgreen.meters.core.registry import open_meters
 from fsgreen.meters.core.settings import Settings, Texts
+from fsgreen.meters.files.checks import Flags, mark_frozen, same_rows
 
 
 class RawSettings(Settings):
@@ -58,6 +61,9 @@ def read(data: bytes, settings: RawSettings) -> Imported:
         )
     decisions = [f"{len(readings)} readings were parsed from the bytes of {name}."]
     flags = dict(readings.flags)
+    if info.boundary != "modelled":  # a model has no noise, so that its rows may be equal
+        for place in _frozen(readings, info.resolution_w):
+            flags[place] = "|".join(filter(None, [flags.get(place), "frozen"]))
     if raw.torn_b:
         last = len(readings) - 1
         flags[last] = "|".join(filter(None, [flags.get(last), "cut"]))
@@ -70,6 +76,20 @@ def read(data: bytes, settings: RawSettings) -> Imported:
         decisions.append("Times are the host's, in seconds since 1970 UTC.")
     readings = replace(readings, time_s=readings.time_s + shift_s, flags=flags)
     return Imported(info, readings, tuple(decisions))
+
+
+def _frozen(readings: Readings, step_w: float) -> list[int]:
+    """Return which readings of several quantities repeat the one before for too long.
+
+    A power alone is left: meters that are polled often give one several times.
+    """
+    given = [getattr(readings, name) for name in QUANTITIES if name != "time_s"]
+    known = [column for column in given if column is not None and np.isfinite(column).any()]
+    flags = Flags()
+    if len(known) > 1:
+        same = same_rows(np.column_stack(known))
+        mark_frozen(same, readings.power_w, step_w, len(known), flags)
+    return flags.places("frozen")
 
 
 def import_raw(path: Path, meter: str) -> Imported:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from numpy.typing import NDArray
 from fsgreen.meters.core.base import Chunk, Imported, Importer
 from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.core.settings import Above0, Settings
+from fsgreen.meters.files.checks import Flags, mark_frozen
 from fsgreen.meters.files.text import Report
-from fsgreen.meters.wattsup.packets import ACCURACY, NUMBER, PacketReader, WattsUpParser
+from fsgreen.meters.wattsup.packets import ACCURACY, IGNORED, NUMBER, PacketReader, WattsUpParser
 
 STANDARD = b"#h,-,18,W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA;"
 
@@ -62,6 +64,8 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
     if not data.rstrip(b"\r\n\t\0 ").endswith(b";"):
         last = len(found) - 1
         flags[last] = "|".join(filter(None, [flags.get(last), "cut"]))
+    for place in _frozen(pieces, found, info.resolution_w):
+        flags[place] = "|".join(filter(None, [flags.get(place), "frozen"]))
     source = "as its dump says" if told_s and not settings.interval_s else "as set, or usual"
     report.tell(
         f"Records have no time: one every {interval_s:g} s, {source}, as if none were missing."
@@ -77,6 +81,16 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
         time_s, found.power_w, found.voltage_v, found.current_a, found.energy_wh, flags
     )
     return Imported(info, readings, tuple(report.decisions))
+
+
+def _frozen(pieces: Sequence[bytes], found: Readings, step_w: float) -> list[int]:
+    """Return which records repeat the one before in all fields for too long."""
+    records = [piece.translate(None, IGNORED) for piece in pieces if piece.startswith(b"#d")]
+    same = [one == other for one, other in pairwise(records[: len(found)])]
+    repeats = np.array([False, *same]) & np.isfinite(found.power_w)
+    flags = Flags()
+    mark_frozen(repeats, found.power_w, step_w, STANDARD.count(b",") - 2, flags)
+    return flags.places("frozen")
 
 
 def _glued(pieces: Sequence[bytes], count: int) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ import test_energibridge
 import test_ptdaemon
 import test_quarch
 from importing import reader
+from wattsup_texts import HEADER, record
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
@@ -19,7 +20,7 @@ from fsgreen.meters.files.importing import energy_of
 from fsgreen.trace import REMARKS
 
 CASES = max(24, round(14 * float(os.environ.get("FSGREEN_FUZZ_S", "1"))))
-"""For each of six formats: 448 by night."""
+"""For each of seven formats: 448 by night."""
 
 ROWS = 150
 
@@ -95,6 +96,17 @@ def table():
     return ("\n".join(lines) + "\n").encode()
 
 
+def wattsup():
+    """Whole records a second; the counts of watts, volts, amperes and VA agree."""
+    made, energy_wh = [HEADER], 0.0
+    for nth, watts in enumerate(powers()):
+        volts, energy_wh = 119.5 + 0.1 * (nth % 7), energy_wh + watts / 3600
+        values = {"W": 10 * watts, "V": 10 * volts, "WH": 10 * energy_wh}
+        values |= {"A": 1000 * watts / 0.97 / volts, "VA": 10 * watts / 0.97}
+        made.append(record(**{name: f"{value:.0f}" for name, value in values.items()}))
+    return "".join(made).encode()
+
+
 ACCURACY = {"gain_error": 0.002}
 DECLARED = {"time": "when", "power": "watts in W", "voltage": "volts", "current": "amps"}
 FORMATS = {
@@ -106,6 +118,7 @@ FORMATS = {
         dump,
         {**ACCURACY, "constant_error_w": 0.01, "range_w": 165.0, "source": "bench"},
     ),
+    "wattsup-bytes": (wattsup, {}),
     "table": (table, {**ACCURACY, **DECLARED, "boundary": "wall", "gmt_offset": "+00:00"}),
 }
 
@@ -173,7 +186,8 @@ def freeze(draw, lines):
     mark = b"," if b"," in lines[first] else b" "
     cells = lines[first].split(mark)
     stamps = next((n for n, cell in enumerate(cells) if b":" in cell), 0 if mark == b"," else 3)
-    for place in range(first + 1, first + 1 + draw.randrange(5, 10)):
+    length = draw.randrange(5, 25) * max(1, len(lines) // ROWS)
+    for place in range(first + 1, min(first + 1 + length, len(lines))):
         row = lines[place].split(mark)
         if len(row) == len(cells):
             lines[place] = mark.join([*row[: stamps + 1], *cells[stamps + 1 :]])
@@ -200,6 +214,9 @@ DAMAGES = (
     move_rows,
 )
 
+OF_TIMES = (lose_rows, repeat_rows, swap_rows, move_rows)
+"""What a format without times cannot show, as its reader says of every file."""
+
 
 def true_j(sound, start_s, end_s):
     time_s, power_w = sound.time_s, sound.power_w
@@ -215,14 +232,15 @@ def test_no_damage_leaves_an_energy_beyond_its_limits_without_a_flag(name):
     data = make()
     sound = read(data)
     assert not set(sound.readings.flags.values()) - REMARKS
+    damages = [how for how in DAMAGES if name != "wattsup-bytes" or how not in OF_TIMES]
     wrong, unflagged = [], 0
     for case in range(CASES):
         draw = random.Random(f"{name} {case}")
         lines = data.splitlines(keepends=True)
-        how = DAMAGES[case % len(DAMAGES)]
+        how = damages[case % len(damages)]
         hurt = b"".join(how(draw, lines))
         if case % 3 == 2:
-            hurt = b"".join(draw.choice(DAMAGES)(draw, hurt.splitlines(keepends=True)))
+            hurt = b"".join(draw.choice(damages)(draw, hurt.splitlines(keepends=True)))
         try:
             imported = read(hurt)
             said = energy_of(imported)
