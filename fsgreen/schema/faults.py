@@ -75,7 +75,8 @@ def faults_of(
             continue
         place = _place(entry, values)
         if entry["type"] in WORDS:
-            words = WORDS[entry["type"]].format(**entry.get("ctx", {})).replace("'", "")
+            words = WORDS[entry["type"]].format(**entry.get("ctx", {}))
+            words = re.sub(r"''(?:, | or )|(?:,| or) ''", "", words).replace("'", "")
             words += " as its name" if entry["loc"][-1:] == ("[key]",) else ""
             takes.setdefault(place, ([], entry["input"]))[0].append(words)
         else:

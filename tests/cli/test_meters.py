@@ -59,6 +59,7 @@ def test_a_file_of_a_meter_becomes_a_table_once(tmp_path, capsys):
     [
         (["--driver", "hobo"], "did you mean hoboware"),
         (["--driver", "hoboware", "--set", "dates"], "is no setting"),
+        (["--driver", "hoboware", "--set", "dates=mdy"], "takes MDY, DMY or YMD, not"),
         (
             ["--driver", "hoboware", "--set", "days=DMY"],
             "days, did you mean dates? Known: boundary",
