@@ -132,7 +132,14 @@ FILES = {
         [f"{1000 * n}, {p:.2f}, 3.1" for n, p in enumerate(POWERS)],
         "TimeStamp (ms), Total Power (W), CPU (W)",
     ),
-    "pmt": lines([f"{n}.1 {p}" for n, p in enumerate(POWERS)], "time watts"),
+    "pmt": lines(
+        [
+            *(f"{UNIX_S + n}.100 {p:.3f} {p - 1:.3f}" for n, p in enumerate(POWERS[:3])),
+            'M 2.031 "start of 7 s"',
+            *(f"{UNIX_S + n}.100 {p:.3f} {p - 1:.3f}" for n, p in enumerate(POWERS[3:], 3)),
+        ],
+        "timestamp total package-0",
+    ),
 }
 
 TRAPEZOID_J = sum(POWERS) - (POWERS[0] + POWERS[-1]) / 2
