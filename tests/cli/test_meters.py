@@ -7,6 +7,7 @@ import pytest
 
 from fsgreen import cli
 from fsgreen.meters.core import registry
+from fsgreen.meters.table.driver import recipes
 from tests.emulated import MEMORY_COUNT, Emulator
 
 HOBO = (
@@ -167,3 +168,34 @@ def test_what_a_file_does_not_say_of_its_meter_is_asked_for_and_never_a_question
     shown = capsys.readouterr().out
     assert "Plug, serial 7a, boundary wall" in shown
     assert "you may" not in shown
+
+
+def test_a_part_of_a_file_is_cut_by_seconds_or_by_moments_and_drawn(tmp_path, capsys):
+    """202 W to 203 W in one second; a picture that exists is not written over."""
+    file, picture = tmp_path / "server.csv", tmp_path / "server.svg"
+    file.write_text(HOBO)
+    asked = ["import", str(file), "--driver", "hoboware"]
+    assert cli.main([*asked, "--from", "1", "--to", "2"]) == 0
+    by_seconds = capsys.readouterr().out
+    assert "energy 203 J" in by_seconds and "mean power 203 W" in by_seconds
+    moments = ["--from", "2026-08-17T13:00:01Z", "--to", "2026-08-17T13:00:02Z"]
+    assert cli.main([*asked, *moments, "--picture", str(picture)]) == 0
+    assert capsys.readouterr().out == by_seconds
+    assert "<svg" in picture.read_text()
+    assert cli.main([*asked, "--picture", str(picture)]) == 1
+    assert "a file already" in capsys.readouterr().err
+
+
+def test_every_recipe_is_listed_with_the_command_that_reads_it(tmp_path, capsys):
+    """A name of the list is what --driver takes."""
+    assert cli.main(["meters"]) == 0
+    shown = capsys.readouterr().out
+    command = "A driver or recipe of kind file reads: fsgreen import FILE --driver NAME"
+    assert command in shown
+    listed = dict(line.split(maxsplit=1) for line in shown.splitlines() if "  file  " in line)
+    file = tmp_path / "no.csv"
+    file.write_text("nothing\n")
+    for name, recipe in recipes().items():
+        assert recipe.summary in listed[name]
+        assert cli.main(["import", str(file), "--driver", name]) == 1
+        assert "unknown meter driver" not in capsys.readouterr().err
