@@ -12,12 +12,12 @@ import test_energibridge
 import test_ptdaemon
 import test_quarch
 from importing import reader
-from wattsup_texts import HEADER, record
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
 from fsgreen.meters.files.importing import energy_of
 from fsgreen.trace import REMARKS
+from tests.meters.wattsup_texts import HEADER, record
 
 CASES = max(24, round(14 * float(os.environ.get("FSGREEN_FUZZ_S", "1"))))
 """For each of seven formats: 448 by night."""
