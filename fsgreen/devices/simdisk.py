@@ -6,9 +6,7 @@ on it takes as long as the disk would, beginning at rest with empty caches.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +24,12 @@ from fsgreen.devices.base import (
     scheduler_of,
     state_of,
 )
-from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, SECTOR_B, QueueState
+from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, QueueState
+from fsgreen.devices.served import ServedDisk
 from fsgreen.devices.simulatedvolume import SimulatedVolume, begin_of, check_partition
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, Server, parameters, require
-
-FIFO = "fifo"
-INSTANT = "instant"
+from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, parameters, require
 
 
 class SimulatedDevice(OnThisMachine):
@@ -58,12 +54,9 @@ class SimulatedDevice(OnThisMachine):
         self._size_b = settings.size_b // image.CHUNK_B * image.CHUNK_B
         self._depth = settings.queue_depth
         self._scheduler = settings.scheduler or NONE
-        self._server: Server | None = None
+        self._served: ServedDisk | None = None
         self._volume: Volume | None = None
         self._begin_b = 0
-        self._rotates = True
-        self._disk_depth = 0
-        self._disk_sha256 = ""
         folder = settings.folder or image.RAM
         image.require_space(folder, self._size_b)
         self.work = folders.claim(folder, self.kind)
@@ -115,26 +108,16 @@ class SimulatedDevice(OnThisMachine):
 
     def _describe(self) -> dict[str, Any]:
         backing = mounts.holding(self.work.path).file_system
-        disk = self.simulator().ask("describe")
+        served = self._serving()
         return {
+            **served.describe(),
             "size_b": self._size_b,
             "in_memory": backing in mounts.MEMORY_FILE_SYSTEMS,
             "backing": backing,
             "direct_io": True,
             "device": self.name,
-            "disk": self._disk.name,
-            "disk_sha256": self._disk_sha256,
-            "model": disk["model"],
-            "engine": commands.run([require(), "--version"]).strip(),
-            "disk_size_b": disk["sectors"] * SECTOR_B,
-            "write": self._disk.write or "as the disk has it",
-            "policy": disk["policy"],
-            "clock": self._disk.clock,
             "scheduler": self._scheduler,
-            "queue_depth": disk["depth"],
             "read_ahead_b": self.volume.queue.number("read_ahead_kb") * 1024,
-            "floor": disk["floor"],
-            "privileges": disk["privileges"],
         }
 
     def check(self, levels: Levels) -> None:
@@ -158,31 +141,23 @@ class SimulatedDevice(OnThisMachine):
     def load(self, levels: Levels) -> None:
         """Serve the disk of these levels, at rest and without a file system, in its time."""
         name = levels.get("disk") or self._disk.name
-        if self._server is None or self._server.disk.name != name:
+        if self._served is None or self._served.disk.name != name:
             self.close()
-            self._serve(name)
-        disk_b = self.simulator().ask("describe")["sectors"] * SECTOR_B
-        begin_b = begin_of(levels.get("partition"), disk_b, self._size_b, disk=name)
+            self._served = ServedDisk(replace(self._disk, name=name), self.work)
+        served = self._served
+        begin_b = begin_of(levels.get("partition"), served.size_b, self._size_b, disk=name)
         if self._volume is None or self._begin_b != begin_b:
             self._detach()
             self._volume = self._attach(begin_b)
             self._begin_b = begin_b
         self._set_queue(levels)
-        self._set_clock(self._disk.clock)
-
-    def _serve(self, name: str) -> None:
-        disk = replace(self._disk, name=name)
-        self._server = Server(disk, self.work.path, lock_fd=self.work.lock_fd)
-        described = self.simulator().ask("describe")
-        self._rotates = bool(described["zones"])
-        self._disk_depth = described["depth"]
-        self._disk_sha256 = hashlib.sha256(parameters(name).encode()).hexdigest()
+        served.keep_time()
 
     def _attach(self, begin_b: int) -> Volume:
-        file, lock_fd = self._serving().file, self.work.lock_fd
-        node = loop.attach(file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
-        ssd = None if self._rotates else self.simulator()
-        return SimulatedVolume(node, file, self._size_b, lock_fd, ssd)
+        served, lock_fd = self._serving(), self.work.lock_fd
+        node = loop.attach(served.file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
+        ssd = None if served.rotates else served.control
+        return SimulatedVolume(node, served.file, self._size_b, lock_fd, ssd)
 
     def _detach(self) -> None:
         if self._volume is not None:
@@ -192,19 +167,10 @@ class SimulatedDevice(OnThisMachine):
 
     def _check_scheduler(self, name: str) -> None:
         """Raise `FsgreenError` if the kernel, or else the simulator, has no such scheduler."""
-        if name == FIFO:
-            raise FsgreenError(
-                f"requests in the order of their arrival are the scheduler {NONE} here, not {FIFO}",
-                where=f"disk {self._serving().disk.name}",
-                next_step=f"name {NONE} in the study",
-            )
         if self._is_kernels(name):
             self.volume.queue.check_scheduler(name)
         else:
-            control = self.simulator()
-            before = control.ask("describe")["scheduler"]
-            control.ask("scheduler", to=name)
-            control.ask("scheduler", to=before)
+            self._serving().check_scheduler(name)
 
     def _is_kernels(self, scheduler: str) -> bool:
         """Return whether a name is one of the kernel's, also where its module is missing."""
@@ -216,12 +182,11 @@ class SimulatedDevice(OnThisMachine):
         The kernel's scheduler is given a device that takes no more than the disk, so that there is
         something to sort; for the simulator's, it takes all that it can.
         """
-        queue, control = self.volume.queue, self.simulator()
-        depth = levels.get("queue_depth") or self._depth or self._disk_depth
+        queue, served = self.volume.queue, self._serving()
+        depth = levels.get("queue_depth") or self._depth or served.depth
         scheduler = scheduler_of(levels) or self._scheduler
         by_kernel = self._is_kernels(scheduler)
-        control.ask("depth", to=depth)
-        control.ask("scheduler", to=FIFO if by_kernel else scheduler)
+        served.set_queue(depth, None if by_kernel else scheduler)
         queue.limit_loop(depth if by_kernel else None)
         if by_kernel:
             queue.set_scheduler(scheduler)
@@ -229,35 +194,12 @@ class SimulatedDevice(OnThisMachine):
 
     def queue_state(self) -> QueueState:
         """Return the queue of the disk in place of the loop device's, which is in `simulated`."""
-        disk, before = self.simulator().ask("describe"), self.volume.queue.state()
-        names = ("model", "sectors", "depth", "policy", "scheduler")
-        simulated: dict[str, Any] = {name: disk[name] for name in names} | {
-            "disk": self._serving().disk.name,
-            "disk_sha256": self._disk_sha256,
-            "offset_b": self._begin_b,
-            "kernel_scheduler": before.scheduler,
-            "kernel_requests": before.queue_depth,
-        }
-        scheduler = before.scheduler if disk["scheduler"] == FIFO else disk["scheduler"]
-        return QueueState(scheduler, disk["depth"], before.read_ahead_b, simulated)
+        kernel = self.volume.queue.state()
+        return self._serving().queue_state(kernel, offset_b=self._begin_b)
 
-    @contextlib.contextmanager
-    def untimed(self, *, stay: bool = False) -> Iterator[None]:
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
         """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
-        if self._server is None:
-            yield
-            return
-        self._set_clock(INSTANT)
-        try:
-            with self.simulator().storing():
-                yield
-        finally:
-            if not stay:
-                self._set_clock(self._disk.clock)
-
-    def _set_clock(self, to: str) -> None:
-        """Choose whether the disk takes its time (`real`) or none (`instant`)."""
-        self.simulator().ask("clock", to=to)
+        return nullcontext() if self._served is None else self._served.untimed(stay=stay)
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""
@@ -269,19 +211,17 @@ class SimulatedDevice(OnThisMachine):
 
     def close(self) -> None:
         """End the server, with nothing of its disk mounted or attached."""
-        if self._server is None:
+        if self._served is None:
             return
-        with contextlib.suppress(FsgreenError):  # one that does as if it were gone is ended too
-            self.simulator().ask("fault", kind="none")
-            self._set_clock(INSTANT)
+        self._served.let_go()
         self._detach()
-        self._server.stop()
-        self._server = None
+        self._served.close()
+        self._served = None
 
-    def _serving(self) -> Server:
-        if self._server is None:
+    def _serving(self) -> ServedDisk:
+        if self._served is None:
             raise _closed()
-        return self._server
+        return self._served
 
 
 def _closed() -> FsgreenError:

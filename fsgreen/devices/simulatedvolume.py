@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fsgreen.devices import guard
 from fsgreen.devices.image import CHUNK_B
+from fsgreen.devices.served import ERASED, SIMULATED
 from fsgreen.devices.volume import DeviceState, Volume
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control
@@ -13,8 +14,6 @@ from fsgreen.simdisk import Control
 PARTITIONS = 4
 """Equal parts of a disk, from the outermost to the innermost."""
 
-SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
-ERASED = "the simulator erased all of the SSD, as a secure erase does"
 OVERWRITTEN = "the simulator overwrote all of the SSD at random until it was as slow as it gets"
 
 

@@ -75,7 +75,7 @@ BUILT_IN: Mapping[str, Kind] = {
     "directory": Kind(ExistingDevice, DirectoryStack, several=True),
     "block": Kind(BlockDevice, KernelStack, takes=("listed", "partition", "queue_depth")),
     "simdisk": Kind(SimulatedDevice, KernelStack, takes=("simulated", "queue_depth")),
-    "vm": Kind(VmDevice, GuestStack, takes=("guest",)),
+    "vm": Kind(VmDevice, GuestStack, takes=("guest", "simulated")),
 }
 """Kinds of testbed. `auto` takes the first that is usable, and so never one behind `directory`."""
 
@@ -151,7 +151,7 @@ def open_testbed(
         I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
         the kernel no longer has.
     disk : Disk, optional
-        simdisk: which disk it is.
+        simdisk, vm: which disk it is; the guest's is an image without one.
     queue_depth : int, optional
         simdisk, block: how many commands the disk takes at once.
     listed, partition : ListedDisk, int, optional

@@ -12,10 +12,12 @@ from fsgreen import campaign, design, paths, testbeds, trial
 from fsgreen.campaign import checks, idlepower, testbedfile
 from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
+from fsgreen.devices import served
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
 from fsgreen.simdisk import PROGRAM, Disk
 from fsgreen.trial import HarnessCost
+from tests.testbeds.served import serve_patiently
 
 SIZE_B = 128 << 20
 READERS = "sequential-readers"
@@ -126,6 +128,7 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
+    monkeypatch.setattr(served, "Server", serve_patiently)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
     monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B, disk=Disk("wd200bb")) as bed:

@@ -6,7 +6,7 @@ import pytest
 from loops import foreign_loop, private_registry
 from served import IDE, SIZE_B, serve_patiently
 
-from fsgreen.devices import simdisk
+from fsgreen.devices import served as of_devices
 from fsgreen.testbeds import Disk, Testbed, open_testbed
 
 __all__ = ["foreign_loop", "private_registry"]
@@ -15,14 +15,14 @@ __all__ = ["foreign_loop", "private_registry"]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the moment in which a busy machine is fast enough for a disk."""
-    monkeypatch.setattr(simdisk, "Server", serve_patiently)
+    monkeypatch.setattr(of_devices, "Server", serve_patiently)
 
 
 @pytest.fixture(scope="module")
 def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        patch.setattr(simdisk, "Server", serve_patiently)
+        patch.setattr(of_devices, "Server", serve_patiently)
         opened = open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE))
     with opened:
         yield opened

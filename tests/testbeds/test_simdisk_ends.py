@@ -20,8 +20,11 @@ from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Disk, open_testbed, sweep
 
 HARNESS = """
-import sys, time
+import time
+from fsgreen.devices import served
 from fsgreen.testbeds import Disk, open_testbed
+from tests.testbeds.served import serve_patiently
+served.Server = serve_patiently
 bed = open_testbed("simdisk", size_b=320 << 20, disk=Disk("wd200bb"))
 mount = bed.prepare({"file_system": "ext4", "option": "default"})
 bed.remount()

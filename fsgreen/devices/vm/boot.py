@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fsgreen import commands, paths
+from fsgreen import audit, commands, paths, trial
+from fsgreen.devices.vm import image
 from fsgreen.devices.vm.image import Image
 from fsgreen.devices.vm.wire import CONTROL, PROGRAMS
 from fsgreen.errors import FsgreenError
 
 QEMU = "qemu-system-x86_64"
 KVM = Path("/dev/kvm")
+
+REMEMBERED = "clocks.json"
+"""What KVM did here, in the folder of the image."""
 
 Clock = Literal["kvm", "tcg", "virtual"]
 """What a second of the guest is: one of this machine, with its processor (kvm) or an emulated one
@@ -35,6 +40,8 @@ OUTPUT = "output"
 """Files in the folder of the guest: what its kernel says, and what a job in virtual time writes."""
 
 DISK = "image"
+SERVED = "served/disk"
+"""Files in the folder of the guest for its disk: an image, or the sectors of a simulated disk."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,8 @@ class Machine:
         Its processors; one in virtual time.
     seed : int
         Of its random numbers, in virtual time.
+    simulated_b : int, optional
+        What it sees of a simulated disk; its disk is an image without it. Bytes.
     """
 
     clock: Clock
@@ -60,6 +69,7 @@ class Machine:
     memory_mib: int = 1024
     cores: int = 2
     seed: int = 1
+    simulated_b: int | None = None
 
 
 def require() -> str:
@@ -86,7 +96,25 @@ def kvm_opens() -> bool:
     return os.access(KVM, os.R_OK | os.W_OK)
 
 
-def command(machine: Machine, image: Image, initrd: Path | None = None) -> list[str]:
+def kvm_failed() -> bool:
+    """Return whether KVM ran no guest since this machine started: it is not tried again."""
+    try:
+        found = json.loads((image.folder() / REMEMBERED).read_text())
+    except (OSError, ValueError):
+        return False
+    return bool(found.get("boot_id") == _boot_id())
+
+
+def remember_kvm_failed() -> None:
+    """Keep that KVM ran no guest here."""
+    trial.write_json(image.folder() / REMEMBERED, {"boot_id": _boot_id(), "kvm": False})
+
+
+def _boot_id() -> str | None:
+    return audit.HERE.text("proc/sys/kernel/random/boot_id")
+
+
+def command(machine: Machine, made: Image, initrd: Path | None = None) -> list[str]:
     """Return the command of a guest, which runs in the folder with its files.
 
     It begins with `initrd`, if that is given, in place of the archive of its image.
@@ -95,13 +123,13 @@ def command(machine: Machine, image: Image, initrd: Path | None = None) -> list[
         require(),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-machine", "q35", "-m", f"{machine.memory_mib}M"),
-        *("-kernel", str(image.kernel), "-initrd", str(initrd or image.initrd)),
+        *("-kernel", str(made.kernel), "-initrd", str(initrd or made.initrd)),
         *("-append", f"{COMMAND_LINE}{' norandmaps' if machine.clock == 'virtual' else ''}"),
         *("-serial", f"file:{CONSOLE}"),
         *_processor(machine),
         # A job in virtual time writes to a second serial line: nothing reaches it meanwhile.
         *(("-serial", f"file:{OUTPUT}") if machine.clock == "virtual" else _ports()),
-        *_disk(machine.drive),
+        *_disk(machine),
     ]
 
 
@@ -126,11 +154,14 @@ def _ports() -> list[str]:
     return words
 
 
-def _disk(drive: Drive) -> list[str]:
-    if drive == "null":
+def _disk(machine: Machine) -> list[str]:
+    if machine.drive == "null":
         return []
-    kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[drive]
+    kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[machine.drive]
+    of, size = DISK, ""
+    if machine.simulated_b is not None:
+        of, size = SERVED, f",size={machine.simulated_b}"
     return [
-        *("-drive", f"if=none,id=disk,file={DISK},format=raw,cache=none,aio=threads"),
+        *("-drive", f"if=none,id=disk,file={of},format=raw{size},cache=none,aio=threads"),
         *("-device", f"{kind},drive=disk,serial=fsgreen"),
     ]

@@ -6,22 +6,20 @@ next trial gets a new one.
 
 from __future__ import annotations
 
-import json
 import os
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
 from typing import Any
 
-from fsgreen import audit, paths, trial
+from fsgreen import paths
 from fsgreen.devices import image as images
-from fsgreen.devices import imagevolume, mounts, probe
+from fsgreen.devices import mounts, probe
 from fsgreen.devices.base import (
-    OF_DISKS,
     Availability,
     GuestAsked,
-    InRealTime,
     Levels,
+    OnThisMachine,
     Settings,
-    refuse_levels,
     state_of,
 )
 from fsgreen.devices.folders import claim
@@ -29,11 +27,10 @@ from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm import boot
 from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Clock, Machine
+from fsgreen.devices.vm.drive import OwnDrive, SimulatedDrive
 from fsgreen.devices.vm.guest import ATTEMPTS, Guest
 from fsgreen.errors import FsgreenError, TrialFailed
-
-REMEMBERED = "clocks.json"
-"""What KVM did here, in the folder of the image: it is not tried again before the next start."""
+from fsgreen.simdisk import Control
 
 MOST_CORES = 4
 
@@ -44,7 +41,7 @@ COMPARES = {
 """What records say of each clock."""
 
 
-class VmDevice(InRealTime):
+class VmDevice(OnThisMachine):
     """The disk of a guest, and the guest.
 
     Raises
@@ -62,18 +59,17 @@ class VmDevice(InRealTime):
         self._clock: Clock | None = None if asked.clock == "auto" else asked.clock
         self._drive = asked.drive
         self._memory_mib = asked.memory_mib
-        self._scheduler = settings.scheduler
         self._image = guest_image.ensure()
-        folder = settings.folder or (images.RAM if settings.in_memory else images.DISK)
+        in_memory = settings.in_memory or settings.simulated is not None
+        folder = settings.folder or (images.RAM if in_memory else images.DISK)
         self.work = claim(folder, self.kind)
         self._guest: Guest | None = None
-        try:
-            self._size_b, self._state = self._make_disk(settings.size_b)
+        with ExitStack() as undone:
+            undone.callback(self.work.release)
+            self._disk = self._make_disk(settings)
+            undone.callback(self.close)
             self._started()
-        except BaseException:
-            self.close()
-            self.work.release()
-            raise
+            undone.pop_all()
 
     @staticmethod
     def available() -> Availability:
@@ -90,6 +86,11 @@ class VmDevice(InRealTime):
         why = "QEMU; the first use makes the image from Debian packages, in about a minute"
         return Availability("vm", True, why)
 
+    @staticmethod
+    def default_folder() -> Path:
+        """Return /var/tmp."""
+        return images.DISK
+
     @property
     def name(self) -> None:
         """None: this machine's kernel does not know the disk."""
@@ -100,7 +101,6 @@ class VmDevice(InRealTime):
 
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for another disk, state or memory, and for what the guest lacks."""
-        refuse_levels(self.kind, levels, OF_DISKS)
         for name, wrong in (
             ("device", state_of(levels) != "initial"),
             ("memory_mib", levels.get("memory_mib") is not None),
@@ -111,15 +111,35 @@ class VmDevice(InRealTime):
                     where="testbed vm",
                     next_step=f"leave {name} out of the study or profile, or take --testbed loop",
                 )
-        self._started().ask("check", levels=told(levels))
+        guest = self._started()
+        self._disk.check(levels)
+        guest.ask("check", levels=self.in_guest(levels))
 
     def load(self, levels: Levels) -> None:
-        """Set the scheduler, in a new guest if the one before has ended."""
-        self._started().ask("load", levels=told(levels))
+        """Bring disk and scheduler, in a new guest if the one before has ended."""
+        guest = self._started()
+        self._disk.load(levels)
+        guest.ask("load", levels=self.in_guest(levels))
+
+    def in_guest(self, levels: Levels) -> dict[str, Any]:
+        """Return the levels that are set, as the guest is asked for them."""
+        return self._disk.in_guest(levels)
 
     def queue_state(self) -> QueueState:
-        """Return the queue of the disk in the guest."""
-        return QueueState(**self.ask("queue_state"))
+        """Return the queue as it is now; see `queue_of`."""
+        return self.queue_of(QueueState(**self.ask("queue_state")))
+
+    def queue_of(self, kernel: QueueState) -> QueueState:
+        """Return the queue of the disk, by that of the guest's kernel."""
+        return self._disk.queue_of(kernel)
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Let a simulated disk take no time meanwhile."""
+        return self._disk.untimed(stay=stay)
+
+    def simulator(self) -> Control | None:
+        """Return the control socket of a simulated disk, None where it is another."""
+        return self._disk.simulator()
 
     def entered(self) -> AbstractContextManager[None]:
         """Run programs in the guest."""
@@ -157,7 +177,11 @@ class VmDevice(InRealTime):
         self._ask_living("restore")
 
     def close(self) -> None:
-        """End the guest."""
+        """End the guest, and what serves its disk."""
+        self._end_guest()
+        self._disk.close()
+
+    def _end_guest(self) -> None:
         if self._guest is not None:
             self._guest.stop()
             self._guest = None
@@ -167,45 +191,32 @@ class VmDevice(InRealTime):
             with suppress(TrialFailed):
                 self._guest.ask(do)
 
-    def _make_disk(self, size_b: int) -> tuple[int, dict[str, Any]]:
-        """Write the image of the disk; return its size, and why it is left as trials leave it."""
-        if self._drive == "null":
-            return size_b, {
-                "left": "in the guest's memory: made when it started",
-                "remembers": False,
-            }
-        file = self.work.path / boot.DISK
-        made_b = images.allocate(file, size_b)
-        disk, left, remembers = imagevolume.disk_below(file)
-        if disk is not None:
-            left, remembers = "not restored: the guest cannot reach the disk below its image", True
-        return made_b, {"left": left, "remembers": remembers}
+    def _make_disk(self, settings: Settings) -> OwnDrive:
+        asked = self._drive, self.work, settings.size_b, settings.scheduler
+        if settings.simulated is None:
+            return OwnDrive(*asked)
+        return SimulatedDrive(*asked, settings.simulated)
 
     def _started(self) -> Guest:
         """Return the guest, a new one if there is none that runs."""
         if self._guest is None or not self._guest.alive():
-            self.close()
+            self._end_guest()
             self._guest = self._start()
             self._clock = self._guest.machine.clock  # the same for all trials
-            disk = self._guest.ask(
-                "open",
-                drive=self._drive,
-                size_b=self._size_b,
-                state=self._state,
-                scheduler=self._scheduler,
+            self._described = self._describe(
+                self._guest, self._disk.up(self._guest.ask("open", **self._disk.asked))
             )
-            self._described = self._describe(self._guest, disk)
         return self._guest
 
     def _start(self) -> Guest:
         """Start a guest by KVM where that is asked for or works, else by emulation."""
         if self._clock is not None:
             return self._boot(self._clock)
-        if boot.kvm_opens() and not self._kvm_failed():
+        if boot.kvm_opens() and not boot.kvm_failed():
             try:
                 return self._boot("kvm", attempts=1)
             except FsgreenError as error:
-                self._remember_kvm_failed()
+                boot.remember_kvm_failed()
                 print(f"KVM opens here and runs no guest ({error.what}): emulation instead")
         return self._boot("tcg")
 
@@ -218,7 +229,11 @@ class VmDevice(InRealTime):
                 next_step="measure under another name (--name), and leave fsgreen as it is",
             )
         machine = Machine(
-            clock, self._drive, self._memory_mib, min(MOST_CORES, len(os.sched_getaffinity(0)))
+            clock,
+            self._drive,
+            self._memory_mib,
+            min(MOST_CORES, len(os.sched_getaffinity(0))),
+            simulated_b=self._disk.simulated_b,
         )
         folder, lock_fd = self.work.path, self.work.lock_fd
         return Guest(machine, self._image, folder, lock_fd=lock_fd, attempts=attempts)
@@ -238,22 +253,3 @@ class VmDevice(InRealTime):
             "guest_image": self._image.sha256,
             "qemu": boot.version(),
         }
-
-    def _kvm_failed(self) -> bool:
-        try:
-            found = json.loads((guest_image.folder() / REMEMBERED).read_text())
-        except (OSError, ValueError):
-            return False
-        return bool(found.get("boot_id") == _boot_id())
-
-    def _remember_kvm_failed(self) -> None:
-        trial.write_json(guest_image.folder() / REMEMBERED, {"boot_id": _boot_id(), "kvm": False})
-
-
-def told(levels: Levels) -> dict[str, Any]:
-    """Return the levels that are set, as JSON has them."""
-    return {name: level for name, level in levels.items() if level is not None}
-
-
-def _boot_id() -> str | None:
-    return audit.HERE.text("proc/sys/kernel/random/boot_id")

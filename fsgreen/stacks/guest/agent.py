@@ -57,11 +57,9 @@ class Agent:
             return {**asdict(answer), "directory": str(answer.directory)}
         return answer
 
-    def open(
-        self, drive: str, size_b: int, state: dict[str, Any], scheduler: str | None
-    ) -> dict[str, Any]:
-        """Bring the disk up; return what it is."""
-        self._device = disk.GuestDisk(drive, size_b, state, scheduler)
+    def open(self, **asked: Any) -> dict[str, Any]:
+        """Bring the disk up, as `GuestDisk` takes it; return what it is."""
+        self._device = disk.GuestDisk(**asked)
         self._stack = KernelStack(self._device)
         described: dict[str, Any] = self._device.describe()
         return described

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from fsgreen.devices.base import Levels
 from fsgreen.devices.block import size_of
 from fsgreen.devices.folders import claim
 from fsgreen.devices.guard import CONFIGURED, ListedDisk, NullDisk, Proof
@@ -58,12 +59,20 @@ class GuestDisk(RealDevice):
         `left` and `remembers` of its `DeviceState`.
     scheduler : str, optional
         I/O scheduler of cells that name none.
+    rotates : bool, optional
+        What the kernel is told of it: QEMU's disks do not say.
     """
 
     kind = "vm"
+    no_choice_of = ("disk", "partition")
 
     def __init__(
-        self, drive: str, size_b: int, state: dict[str, Any], scheduler: str | None
+        self,
+        drive: str,
+        size_b: int,
+        state: dict[str, Any],
+        scheduler: str | None,
+        rotates: bool | None = None,
     ) -> None:
         if drive == "null":
             node, proof = _null_disk(size_b)
@@ -75,7 +84,16 @@ class GuestDisk(RealDevice):
         volume = GuestVolume(node, proof, usable_b, work.lock_fd)
         volume.state = DeviceState("initial", 0, 0, usable_b, **state)
         volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
+        if rotates is not None:
+            volume.queue.set_number("rotational", int(rotates))
         super().__init__(work, volume, scheduler)
+
+    def load(self, levels: Levels) -> None:
+        """Set how many requests it gets at once where that is asked for, and what any disk has."""
+        depth = levels.get("queue_depth")
+        if depth is not None:
+            self._queue.set_depth(max(depth, self._queue.least_depth()))
+        super().load(levels)
 
     def describe(self) -> dict[str, Any]:
         """Return size and queue."""

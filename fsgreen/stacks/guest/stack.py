@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.base import Availability, Levels
-from fsgreen.devices.vm.device import VmDevice, told
+from fsgreen.devices.queue import QueueState
+from fsgreen.devices.vm.device import VmDevice
 from fsgreen.devices.volume import DeviceState
 from fsgreen.stacks import filesystems
 from fsgreen.stacks.base import Mount
@@ -36,7 +37,9 @@ class GuestStack:
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
         """Make, mount and verify the file system, anew."""
-        return self._mount(self._device.ask("prepare", levels=told(levels), seed=seed))
+        return self._mount(
+            self._device.ask("prepare", levels=self._device.in_guest(levels), seed=seed)
+        )
 
     def remount(self) -> Mount:
         """Return the same file system with a cold cache."""
@@ -55,7 +58,9 @@ class GuestStack:
         self._device.rest()
 
     def _mount(self, said: dict[str, Any]) -> Mount:
-        state = said.pop("state")
+        state, geometry = said.pop("state"), said["geometry"]
+        kernel = QueueState(said["scheduler"], said["queue_depth"], geometry["read_ahead_b"])
+        queue = self._device.queue_of(kernel)
         return Mount(
             **{
                 **said,
@@ -64,5 +69,8 @@ class GuestStack:
                 "mount_options": tuple(said["mount_options"]),
                 "state": None if state is None else DeviceState(**state),
                 "guest": self._device.guest(),
+                "scheduler": queue.scheduler,
+                "queue_depth": queue.queue_depth,
+                "simulated": queue.simulated,
             }
         )

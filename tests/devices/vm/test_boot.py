@@ -46,6 +46,13 @@ def test_a_drive_has_the_serial_number_that_the_guest_formats(
     assert "cache=none" in command, "the page cache of this machine would hide the disk"
 
 
+def test_a_guest_sees_as_much_of_a_simulated_disk_as_it_is_to_format(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = words(Machine("tcg", simulated_b=512 << 20), monkeypatch)
+    assert "file=served/disk,format=raw,size=536870912,cache=none" in command
+
+
 def test_without_qemu_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "program", lambda name: None)
     with pytest.raises(FsgreenError, match="QEMU, which runs the guest, is not installed") as told:

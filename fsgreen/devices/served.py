@@ -1,0 +1,135 @@
+"""A simulated disk that is served: what devices on one, of this machine or a guest, share."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fsgreen import commands
+from fsgreen.devices.folders import WorkFolder
+from fsgreen.devices.queue import NONE, SECTOR_B, QueueState
+from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import Control, Disk, Server, parameters, require
+
+FIFO = "fifo"
+INSTANT = "instant"
+
+SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
+ERASED = "the simulator erased all of the SSD, as a secure erase does"
+
+
+class ServedDisk:
+    """A disk in software, whose server runs until `close`.
+
+    Attributes
+    ----------
+    disk : Disk
+        Which one, and the clock that it keeps.
+    file : Path
+        Its sectors, as one file.
+    control : Control
+        Its control socket.
+    depth : int
+        Commands that it takes at once unless it is told otherwise.
+    rotates : bool
+        Whether it has zones; an SSD has a state that trials change.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be served.
+    """
+
+    def __init__(self, disk: Disk, work: WorkFolder) -> None:
+        self.disk = disk
+        self._server = Server(disk, work.path, lock_fd=work.lock_fd)
+        self.file: Path = self._server.file
+        self.control: Control = self._server.control
+        try:
+            described = self.control.ask("describe")
+            self._sha256 = hashlib.sha256(parameters(disk.name).encode()).hexdigest()
+        except BaseException:
+            self.close()
+            raise
+        self.size_b: int = described["sectors"] * SECTOR_B
+        self.depth: int = described["depth"]
+        self.rotates = bool(described["zones"])
+
+    def describe(self) -> dict[str, Any]:
+        """Return the disk, its model and clock, and what served it, for the record."""
+        disk = self.control.ask("describe")
+        return {
+            "disk": self.disk.name,
+            "disk_sha256": self._sha256,
+            "model": disk["model"],
+            "engine": commands.run([require(), "--version"]).strip(),
+            "disk_size_b": self.size_b,
+            "write": self.disk.write or "as the disk has it",
+            "policy": disk["policy"],
+            "clock": self.disk.clock,
+            "queue_depth": disk["depth"],
+            "floor": disk["floor"],
+            "privileges": disk["privileges"],
+        }
+
+    def check_scheduler(self, name: str) -> None:
+        """Raise `FsgreenError` if the simulator has no such scheduler."""
+        if name == FIFO:
+            raise FsgreenError(
+                f"requests in the order of their arrival are the scheduler {NONE} here, not {FIFO}",
+                where=f"disk {self.disk.name}",
+                next_step=f"name {NONE} in the study",
+            )
+        before = self.control.ask("describe")["scheduler"]
+        self.control.ask("scheduler", to=name)
+        self.control.ask("scheduler", to=before)
+
+    def set_queue(self, depth: int, scheduler: str | None) -> None:
+        """Take so many commands at once, sorted by a scheduler; None where the kernel has one."""
+        self.control.ask("depth", to=depth)
+        self.control.ask("scheduler", to=scheduler or FIFO)
+
+    def queue_state(self, kernel: QueueState, **more: Any) -> QueueState:
+        """Return the queue of the disk in place of the kernel's, which is in `simulated`."""
+        disk = self.control.ask("describe")
+        names = ("model", "sectors", "depth", "policy", "scheduler")
+        simulated: dict[str, Any] = {name: disk[name] for name in names} | {
+            "disk": self.disk.name,
+            "disk_sha256": self._sha256,
+            **more,
+            "kernel_scheduler": kernel.scheduler,
+            "kernel_requests": kernel.queue_depth,
+        }
+        scheduler = kernel.scheduler if disk["scheduler"] == FIFO else disk["scheduler"]
+        return QueueState(scheduler, disk["depth"], kernel.read_ahead_b, simulated)
+
+    def keep_time(self) -> None:
+        """Take as long as the disk would, or none where that was asked for."""
+        self._set_clock(self.disk.clock)
+
+    @contextlib.contextmanager
+    def untimed(self, *, stay: bool = False) -> Iterator[None]:
+        """Take no time meanwhile, and with `stay` afterwards; then be at rest, caches empty."""
+        self._set_clock(INSTANT)
+        try:
+            with self.control.storing():
+                yield
+        finally:
+            if not stay:
+                self.keep_time()
+
+    def let_go(self) -> None:
+        """Take no time and do nothing wrong any more, so that what is in use can be unmounted."""
+        with contextlib.suppress(FsgreenError):  # one that does as if it were gone is ended too
+            self.control.ask("fault", kind="none")
+            self._set_clock(INSTANT)
+
+    def close(self) -> None:
+        """End the server; nothing of its disk is in use any more."""
+        self._server.stop()
+
+    def _set_clock(self, to: str) -> None:
+        self.control.ask("clock", to=to)

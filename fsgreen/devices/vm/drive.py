@@ -1,0 +1,183 @@
+"""The disk of a guest, seen from here: an image, the guest's own memory, or a simulated disk."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from fsgreen.devices import image as images
+from fsgreen.devices import imagevolume
+from fsgreen.devices.base import OF_DISKS, Levels, refuse_levels, scheduler_of
+from fsgreen.devices.folders import WorkFolder
+from fsgreen.devices.queue import MODULES, NONE, QueueState
+from fsgreen.devices.served import ERASED, SIMULATED, ServedDisk
+from fsgreen.devices.simulatedvolume import begin_of
+from fsgreen.devices.vm import boot
+from fsgreen.errors import FsgreenError
+from fsgreen.simdisk import Control, Disk
+
+
+class OwnDrive:
+    """An image in the work folder, or a null block device in the memory of the guest.
+
+    Attributes
+    ----------
+    size_b : int
+        What the guest sees of it.
+    asked : mapping
+        What the guest is asked to bring up, as `GuestDisk` takes it.
+    """
+
+    def __init__(
+        self, drive: boot.Drive, work: WorkFolder, size_b: int, scheduler: str | None
+    ) -> None:
+        if drive == "null":
+            state = {"left": "in the guest's memory: made when it started", "remembers": False}
+        else:
+            file = work.path / boot.DISK
+            size_b = images.allocate(file, size_b)
+            disk, left, remembers = imagevolume.disk_below(file)
+            if disk is not None:
+                left = "not restored: the guest cannot reach the disk below its image"
+                remembers = True
+            state = {"left": left, "remembers": remembers}
+        self.size_b = size_b
+        self.asked: dict[str, Any] = {
+            "drive": drive,
+            "size_b": size_b,
+            "state": state,
+            "scheduler": scheduler,
+        }
+
+    simulated_b: int | None = None
+
+    def up(self, disk: dict[str, Any]) -> dict[str, Any]:
+        """Return what the record says of a disk that the guest has brought up as `disk`."""
+        return disk
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` for another disk, a part of it and a depth."""
+        refuse_levels("vm", levels, OF_DISKS)
+
+    def load(self, levels: Levels) -> None:
+        """Do nothing: what lies below the guest is left as trials leave it."""
+
+    def in_guest(self, levels: Levels) -> dict[str, Any]:
+        """Return the levels that are set, as the guest is asked for them."""
+        return {name: level for name, level in levels.items() if level is not None}
+
+    def queue_of(self, kernel: QueueState) -> QueueState:
+        """Return the queue for a record, by that of the guest's kernel."""
+        return kernel
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
+
+    def simulator(self) -> Control | None:
+        """Return None: nothing of it is simulated."""
+        return None
+
+    def close(self) -> None:
+        """Do nothing: it goes with the work folder."""
+
+
+class SimulatedDrive(OwnDrive):
+    """The beginning of a simulated disk, at rest and, if it is an SSD, erased before each trial.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be served or is too small, memory is short, or the guest is to have a null
+        block device.
+    """
+
+    def __init__(
+        self, drive: boot.Drive, work: WorkFolder, size_b: int, scheduler: str | None, disk: Disk
+    ) -> None:
+        if drive == "null":
+            raise FsgreenError(
+                f"the guest makes its null block device itself: it cannot be the disk {disk.name}",
+                where="drive in [testbed]",
+                next_step='drive = "virtio", or leave out the disk',
+            )
+        self.size_b = self.simulated_b = size_b // images.CHUNK_B * images.CHUNK_B
+        images.require_space(work.path, self.size_b)
+        self._served = ServedDisk(disk, work)
+        try:
+            begin_of(None, self._served.size_b, self.size_b, disk=disk.name)
+        except FsgreenError:
+            self._served.close()
+            raise
+        self._scheduler = scheduler or NONE
+        left = SIMULATED if self._served.rotates else ERASED
+        self.asked = {
+            "drive": drive,
+            "size_b": self.size_b,
+            "state": {"left": left, "remembers": False},
+            "scheduler": NONE,
+            "rotates": self._served.rotates,
+        }
+
+    def up(self, disk: dict[str, Any]) -> dict[str, Any]:
+        """Return the guest's disk and the simulated one; remember what the guest can sort."""
+        self._requests: int = disk["queue_depth"]
+        self._kernels = {*MODULES, *disk["schedulers"]}
+        return {**disk, **self._served.describe()}
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` for another disk, and a scheduler of neither guest nor simulator."""
+        refuse_levels("vm", levels, [name for name in OF_DISKS if name != "disk"])
+        name = self._served.disk.name
+        if levels.get("disk") not in (None, name):
+            raise FsgreenError(
+                f"the guest has the disk {name}, and a cell asks for {levels['disk']}",
+                where="testbed vm",
+                next_step="one disk for all cells (a constant of the study), or --testbed simdisk",
+            )
+        scheduler = self._of(levels)
+        if scheduler not in self._kernels:
+            self._served.check_scheduler(scheduler)
+
+    def load(self, levels: Levels) -> None:
+        """Sort as the levels ask, forget what was written, and begin to keep time."""
+        scheduler = self._of(levels)
+        self._served.set_queue(
+            self._served.depth, None if scheduler in self._kernels else scheduler
+        )
+        if not self._served.rotates:
+            self._served.control.ask("state", to="initial")
+        self._served.keep_time()
+
+    def in_guest(self, levels: Levels) -> dict[str, Any]:
+        """Return the levels that are set, as the guest is asked for them.
+
+        Its kernel gets a disk that takes no more than the simulated one, so that its scheduler has
+        something to sort; for a scheduler of the simulator, one that takes all that it can.
+        """
+        told = super().in_guest(levels)
+        told.pop("disk", None)
+        scheduler = self._of(levels)
+        if scheduler in self._kernels:
+            return {**told, "scheduler": scheduler, "queue_depth": self._served.depth}
+        return {**told, "scheduler": NONE, "queue_depth": self._requests}
+
+    def queue_of(self, kernel: QueueState) -> QueueState:
+        """Return the queue of the simulated disk, with that of the guest's kernel beside it."""
+        return self._served.queue_state(kernel)
+
+    def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
+        """Let it take no time meanwhile."""
+        return self._served.untimed(stay=stay)
+
+    def simulator(self) -> Control | None:
+        """Return its control socket."""
+        return self._served.control
+
+    def close(self) -> None:
+        """End its server; the guest has ended."""
+        self._served.let_go()
+        self._served.close()
+
+    def _of(self, levels: Levels) -> str:
+        return scheduler_of(levels) or self._scheduler
