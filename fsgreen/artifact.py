@@ -96,15 +96,18 @@ def write() -> Path:
     """Write the page with the times of the last run here, or, without one, those that it has."""
     kept = minutes_of(file().read_text()) if file().is_file() else {}
     ran = {name: _last_minutes(name) for name in params.campaigns()}
-    minutes = {name: found if all(found) else kept.get(name, found) for name, found in ran.items()}
+    minutes = {
+        name: of_stages if all(of_stages) else kept.get(name, of_stages)
+        for name, of_stages in ran.items()
+    }
     file().write_text(text(minutes), encoding="utf-8")
     return file()
 
 
 def minutes_of(page: str) -> Minutes:
     """Return the times that a page has."""
-    found = KEPT.search(page)
-    return {name: tuple(of) for name, of in json.loads(found[1]).items()} if found else {}
+    match = KEPT.search(page)
+    return {name: tuple(of) for name, of in json.loads(match[1]).items()} if match else {}
 
 
 def text(minutes: Minutes) -> str:
@@ -120,10 +123,10 @@ def text(minutes: Minutes) -> str:
     )
     whole = WHOLE.format(whole=sum(of[0] for of in minutes.values()))
     rows = [
-        f"| `{name}` | {one.study} | `{one.place}` "
+        f"| `{name}` | {campaign.study} | `{campaign.place}` "
         f"| {_megabytes(sizes, f'data/packed/{name}.tar')} "
         f"| {_spelled(minutes, name, 0)} | {_spelled(minutes, name, 1)} |\n"
-        for name, one in of_campaigns.items()
+        for name, campaign in of_campaigns.items()
     ]
     times = (
         f"\nTimes are of one core for each campaign, rounded up. <!-- minutes: "
@@ -177,8 +180,8 @@ def _figures() -> str:
     """Return which published figure is made again where."""
     document = schema.plain((paths.reference() / "figures.yaml").read_text(encoding="utf-8"))
     studies: dict[str, list[str]] = {}
-    for name, one in params.campaigns().items():
-        studies.setdefault(one.study, []).append(name)
+    for name, campaign in params.campaigns().items():
+        studies.setdefault(campaign.study, []).append(name)
     rows = [
         f"| {figure['id']} | {figure['subject']} | `./run reproduce {campaigns[0]}` "
         f"| `data/results/{campaigns[0]}/figures/fig{figure['number']}.svg` |\n"

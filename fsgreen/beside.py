@@ -76,13 +76,13 @@ def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
     )
 
 
-def _differences(campaigns: Sequence[str], found: Differences) -> Iterator[str]:
+def _differences(campaigns: Sequence[str], differences: Differences) -> Iterator[str]:
     """Yield what differs, and in short what a campaign did not record."""
-    for name, *values in found:
+    for name, *values in differences:
         if NOT_RECORDED not in values:
             yield f"  {name}: {' / '.join(map(_value, values))}"
     for nth, campaign in enumerate(campaigns):
-        names = [name for name, *values in found if values[nth] == NOT_RECORDED]
+        names = [name for name, *values in differences if values[nth] == NOT_RECORDED]
         if names:
             yield f"  not recorded of {campaign}: {listed(names)}"
 

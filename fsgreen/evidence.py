@@ -127,9 +127,9 @@ def _published(claim: Claim) -> Iterator[str]:
     yield f"{number}{claim.slug}" + (f" ({', '.join(where)})" if where else "")
     yield f"  {claim.statement}"
     numbers = [
-        f"{written(one)} ({one['subject']} over {one['baseline']})"
-        for one in entry.get("numbers", ())
-        if "value" in one and "subject" in one and "baseline" in one
+        f"{written(number)} ({number['subject']} over {number['baseline']})"
+        for number in entry.get("numbers", ())
+        if "value" in number and "subject" in number and "baseline" in number
     ]
     if numbers:
         yield f"published: {'; '.join(numbers)}"
@@ -239,5 +239,5 @@ def last_took_s(campaign: str, only: tuple[str, ...] = RERUN) -> float:
 
 def _analysed(campaign: str) -> bool:
     return (paths.results(campaign) / "claims.csv").is_file() and (
-        paths.raw(campaign) / "plan.json"
+        paths.raw(campaign) / paths.PLAN
     ).is_file()

@@ -13,13 +13,12 @@ import pandas as pd
 
 from fsgreen import papers, paths
 from fsgreen.analysis.claims.together import (
-    DISAGREE,
     KINDS,
     Told,
     claims_together,
     parts_together,
 )
-from fsgreen.claims import OTHER_STATE, VERDICTS, statements
+from fsgreen.claims import DISAGREE, OTHER_STATE, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
@@ -116,15 +115,15 @@ def _evaluation(study: str, folder: Path) -> Mapping[str, Any] | None:
 
 
 def _told(study: str, *, own: bool) -> Told:
-    found = told_or_judged(study, own=own)
-    if not found:
+    tables = told_or_judged(study, own=own)
+    if not tables:
         paths.study(study)  # one that does not exist is named with the nearest
         raise FsgreenError(
             f"no campaign of {study} has been judged here",
             where=paths.told(study, "all", shipped=True).parent,
             next_step=f"./run reproduce, or measure it: fsgreen measure {study}",
         )
-    return found
+    return tables
 
 
 def _summary(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from fsgreen import scratch
 from fsgreen.errors import FsgreenError, unknown
 
 _CODE = Path(__file__).resolve().parents[1]
@@ -24,6 +25,9 @@ OWN = frozenset(
     }
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
+
+PLAN, IDENTITY = "plan.json", "campaign.json"
+"""Files of a campaign: the plan of its trials, and what it is measured on."""
 
 ANALYSIS = (
     "40_reduce",
@@ -129,8 +133,9 @@ def results(campaign: str) -> Path:
     FSGREEN_OVERWRITE, if it is set, lets it write to the results.
     """
     folder = data() / "results" / checked(campaign)
-    shown = _in_a_kernel() and not _overwrites()
-    return _own_copy(folder) if shown and ships(campaign) else folder
+    if scratch.in_a_kernel() and not _overwrites() and ships(campaign):
+        return scratch.copied(folder, data() / "scratch" / folder.name)
+    return folder
 
 
 def free_b(folder: Path) -> int:
@@ -166,7 +171,7 @@ def unknown_campaign(name: str) -> FsgreenError:
             next_step="./run reproduce",
         )
     folder = data()
-    known = {file.parent.name for file in folder.glob("raw/*/plan.json")}
+    known = {file.parent.name for file in folder.glob(f"raw/*/{PLAN}")}
     known |= {file.parent.name for file in folder.glob("results/*/*.csv")}
     return unknown(
         "campaign",
@@ -182,7 +187,7 @@ def ledger(study: str) -> Path:
 
     To a notebook that a person runs, that is one in `data/scratch`.
     """
-    kept = _overwrites() or not _in_a_kernel()
+    kept = _overwrites() or not scratch.in_a_kernel()
     return (data() if kept else data() / "scratch") / "ledgers" / checked(study, "study")
 
 
@@ -279,12 +284,6 @@ def _overwrites() -> bool:
     return "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
 
 
-def _in_a_kernel() -> bool:
-    """Return whether this is a kernel of Jupyter: the pipeline runs notebooks without one."""
-    kernels = sys.modules.get("ipykernel.kernelapp")
-    return kernels is not None and bool(kernels.IPKernelApp.initialized())
-
-
 def _shipped() -> Mapping[str, Mapping[str, object]]:
     """Return the campaigns that the pipeline analyses, by name."""
     import yaml
@@ -292,22 +291,6 @@ def _shipped() -> Mapping[str, Mapping[str, object]]:
     text = (root() / "params.yaml").read_text()
     declared: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(text)
     return declared["campaigns"]
-
-
-@cache
-def _own_copy(folder: Path) -> Path:
-    """Return a copy of a folder of results; what was made there is kept until there is newer."""
-    own = data() / "scratch" / folder.name
-    for file in folder.rglob("*"):
-        copy = own / file.relative_to(folder)
-        if file.is_file() and not (copy.exists() and copy.stat().st_mtime >= file.stat().st_mtime):
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, copy)
-    print(
-        f"{folder.name} is a result that ships: what this notebook writes goes to {own}. "
-        "To write to the results: FSGREEN_OVERWRITE=1 ./run lab"
-    )
-    return own
 
 
 def checked(name: str, of: str = "campaign") -> str:

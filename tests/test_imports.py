@@ -16,6 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "units",
+        "scratch",
         "paths",
         "ownership",
         "schema",

@@ -10,7 +10,7 @@ import nbclient
 import nbformat
 import pytest
 
-from fsgreen import paths
+from fsgreen import paths, scratch
 from fsgreen.errors import FsgreenError
 
 
@@ -53,7 +53,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (results / "shipped" / "figures").mkdir(parents=True)
     (results / "shipped" / "cells.csv").write_text("as shipped")
     (results / "shipped" / "figures" / "fig1.svg").write_text("as shipped")
-    paths._own_copy.cache_clear()
+    scratch.copied.cache_clear()
     return results
 
 
@@ -68,13 +68,13 @@ def test_a_notebook_in_the_lab_changes_no_shipped_result(lab: Path) -> None:
 def test_what_was_tried_is_there_for_the_next_notebook_until_the_pipeline_ran(lab: Path) -> None:
     tried = paths.results("shipped") / "cells.csv"
     tried.write_text("tried")
-    paths._own_copy.cache_clear()
+    scratch.copied.cache_clear()
     paths.results("shipped")
     assert tried.read_text() == "tried"
     (lab / "shipped" / "cells.csv").write_text("made anew")
     later_s = tried.stat().st_mtime + 1
     os.utime(lab / "shipped" / "cells.csv", (later_s, later_s))
-    paths._own_copy.cache_clear()
+    scratch.copied.cache_clear()
     paths.results("shipped")
     assert tried.read_text() == "made anew"
 

@@ -28,6 +28,7 @@ from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of, left_out
 from fsgreen.reduce import (
     due_trials,
+    in_guest,
     read_identity,
     read_plan,
     read_study,
@@ -185,7 +186,7 @@ def _setup(
     disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
-        **({"Guest": _guest(testbed)} if testbed["kind"] == "vm" else {}),
+        **({"Guest": _guest(testbed)} if in_guest(identity) else {}),
         "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "
         f"{audit['memory_b'] / 2**30:.1f} GiB",
         "Kernel": audit["kernel"],

@@ -60,21 +60,25 @@ def _studies() -> list[str]:
 
 def _numbers(sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the values that `paper/article.typ` shows."""
-    campaigns = [about for one in sections for about in one["campaigns"]]
+    campaigns = [about for of_study in sections for about in of_study["campaigns"]]
     counted = ("claims", "constructed", "elsewhere", "untested")
     return {
         "title": TITLE,
-        "subtitle": ", ".join(one["study"] for one in sections),
+        "subtitle": ", ".join(of_study["study"] for of_study in sections),
         "sections": sections,
         "studies": "1 study" if len(sections) == 1 else f"{len(sections)} studies",
         "campaigns": plural(len(campaigns), "campaign"),
         "modelled": {about["boundary"] for about in campaigns} == {"modelled"},
-        "telling": [row for one in sections for row in one["telling"]],
-        **{name: sum(one[name] for one in sections) for name in counted},
+        "telling": [row for of_study in sections for row in of_study["telling"]],
+        **{name: sum(of_study[name] for of_study in sections) for name in counted},
     }
 
 
 def _folders(sections: Sequence[dict[str, Any]]) -> list[Path]:
     """Return the folders of the figures that sections show, by campaign."""
-    shown = {(one["study"], entry["campaign"]) for one in sections for entry in one["figures"]}
+    shown = {
+        (of_study["study"], figure["campaign"])
+        for of_study in sections
+        for figure in of_study["figures"]
+    }
     return [paths.exhibits(study) / campaign for study, campaign in sorted(shown)]

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import exhibits, paths, schema
-from fsgreen.analysis.claims.together import DISAGREE, KINDS, claims_together, parts_together
-from fsgreen.claims import AGREES, OTHER_STATE, UNTESTED, load_claims, missing, statements
+from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
+from fsgreen.claims import AGREES, DISAGREE, OTHER_STATE, UNTESTED, load_claims, missing, statements
 from fsgreen.design import load_study
 from fsgreen.papers import judging
 from fsgreen.pipeline.summary import HOLDS
@@ -213,11 +213,11 @@ def _needs(
     waiting = [row["slug"] for row in claims if row["verdict"] in UNTESTED]
     texts = [next((of[slug] for of in of_campaigns if slug in of), "") for slug in waiting]
     each = [
-        {LACKS if one.startswith(LACKS) else one for one in APART_FROM_NEXT.split(text)}
+        {LACKS if need.startswith(LACKS) else need for need in APART_FROM_NEXT.split(text)}
         for text in texts
         if text
     ]
-    counted = Counter(one for needs in each for one in sorted(needs))
+    counted = Counter(need for needs in each for need in sorted(needs))
     return [{"need": need, "claims": count} for need, count in counted.most_common(MOST_NEEDS)]
 
 

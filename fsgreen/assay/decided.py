@@ -32,9 +32,9 @@ STEPS = 4
 
 def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
     """Yield how many parts of claims are decided, what more time buys, and what hinders others."""
-    found = prospects(claims, planned)
-    every = [one for one in found if one.decidable]
-    two = [one for one in every if one.two_sided]
+    parts = prospects(claims, planned)
+    every = [prospect for prospect in parts if prospect.decidable]
+    two = [prospect for prospect in every if prospect.two_sided]
     if planned.pilot is None:
         yield from _widths(two)
     elif two:
@@ -45,8 +45,8 @@ def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
         yield from _short(two, planned.blocks)
     else:
         yield "no claim on these cells has two ends"
-    yield from _one_sided([one for one in every if not one.two_sided], planned)
-    yield from _lacking(one for one in found if not one.decidable)
+    yield from _one_sided([prospect for prospect in every if not prospect.two_sided], planned)
+    yield from _lacking(prospect for prospect in parts if not prospect.decidable)
     if checks := [slug for slug, entry in claims.entries.items() if entry.check]:
         yield (
             f"{plural(len(checks), 'claim')} put to the test by the study's own code, of which "
@@ -56,7 +56,7 @@ def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
 
 def _reached(two: Sequence[Prospect], planned: Planned) -> Iterator[str]:
     count = _decided(two, planned.blocks)
-    opened = sum(one.state_open and one.power(planned.blocks) >= ENOUGH for one in two)
+    opened = _decided((prospect for prospect in two if prospect.state_open), planned.blocks)
     only = f", {opened} of them only if trials are in the state of the claim" if opened else ""
     yield (
         f"{count} of {plural(len(two), 'part')} of claims with two ends {_share(count, two)} have "
@@ -70,7 +70,7 @@ def _share(count: int, two: Sequence[Prospect]) -> str:
 
 
 def _decided(two: Iterable[Prospect], blocks: int) -> int:
-    return sum(one.power(blocks) >= ENOUGH for one in two)
+    return sum(prospect.power(blocks) >= ENOUGH for prospect in two)
 
 
 def _blocks(two: Sequence[Prospect], planned: Planned) -> Iterator[str]:
@@ -125,34 +125,41 @@ def _fewer_cells(claims: Claims, two: Sequence[Prospect], planned: Planned) -> I
 
 
 def _decided_of(claims: Claims, planned: Planned) -> int:
-    parts = (one for one in prospects(claims, planned) if one.decidable and one.two_sided)
+    parts = (
+        prospect
+        for prospect in prospects(claims, planned)
+        if prospect.decidable and prospect.two_sided
+    )
     return _decided(parts, planned.blocks)
 
 
 def _short(two: Sequence[Prospect], blocks: int) -> Iterator[str]:
     """Yield the parts with too little power, by what hinders."""
-    short = [one for one in two if not one.power(blocks) >= ENOUGH]
-    asked = [one for one in short if not one.out_of_state]
-    unknown = [one for one in asked if math.isnan(one.power(blocks))]
-    known = [one for one in asked if one not in unknown]
+    short = [prospect for prospect in two if not prospect.power(blocks) >= ENOUGH]
+    asked = [prospect for prospect in short if not prospect.out_of_state]
+    unknown = [prospect for prospect in asked if math.isnan(prospect.power(blocks))]
+    known = [prospect for prospect in asked if prospect not in unknown]
     yield from _listed(
         "too few blocks",
-        sorted((one for one in known if one.blocks is not None), key=lambda one: one.blocks or 0),
+        sorted(
+            (prospect for prospect in known if prospect.blocks is not None),
+            key=lambda prospect: prospect.blocks or 0,
+        ),
         blocks,
     )
     yield from _listed(
         f"even {MOST_BLOCKS} blocks are not enough: the cells scatter too much for this number",
-        [one for one in known if one.blocks is None],
+        [prospect for prospect in known if prospect.blocks is None],
         blocks,
     )
     yield from _listed("the pilot has no trials that tell how far these scatter", unknown, blocks)
     yield from _states(
         "in another state than the claim is about, as the pilot was or as the plan has it",
-        [one for one in short if one.out_of_state],
+        [prospect for prospect in short if prospect.out_of_state],
     )
     yield from _states(
         "nothing tells whether trials will be in the state of the claim",
-        [one for one in two if one.state_open],
+        [prospect for prospect in two if prospect.state_open],
     )
 
 
@@ -160,11 +167,11 @@ def _listed(title: str, short: Sequence[Prospect], blocks: int) -> Iterator[str]
     if not short:
         return
     yield f"{plural(len(short), 'part')}: {title}:"
-    for one in short:
-        power = one.power(blocks)
+    for prospect in short:
+        power = prospect.power(blocks)
         told = "    " if math.isnan(power) else f"{power:.2f}"
-        takes = f", {one.blocks} blocks are enough" if one.blocks is not None else ""
-        yield f"  {told}  {one.slug}: {one.part.what}{takes}"
+        takes = f", {prospect.blocks} blocks are enough" if prospect.blocks is not None else ""
+        yield f"  {told}  {prospect.slug}: {prospect.part.what}{takes}"
 
 
 def _states(title: str, short: Sequence[Prospect]) -> Iterator[str]:
@@ -173,11 +180,12 @@ def _states(title: str, short: Sequence[Prospect]) -> Iterator[str]:
         return
     yield f"{plural(len(short), 'part')}: {title}:"
     slugs: dict[tuple[str, str], dict[str, int]] = {}
-    for one in short:
-        told = [found for found in one.part.found if one.state_open or not math.isnan(found.low)]
-        for says, way in dict.fromkeys((found.says, found.way) for found in told):
+    for prospect in short:
+        states = prospect.part.found
+        told = [state for state in states if prospect.state_open or not math.isnan(state.low)]
+        for says, way in dict.fromkeys((state.says, state.way) for state in told):
             counted = slugs.setdefault((says, way), Counter())
-            counted[one.slug] += 1
+            counted[prospect.slug] += 1
     for (says, way), counted in slugs.items():
         names = [f"{slug} ({count})" if count > 1 else slug for slug, count in counted.items()]
         yield f"  {says}: {listed(names, SOME)} -> {way}"
@@ -192,13 +200,13 @@ def _one_sided(one_sided: Sequence[Prospect], planned: Planned) -> Iterator[str]
         )
 
 
-def _lacking(found: Iterable[Prospect]) -> Iterator[str]:
+def _lacking(undecidable: Iterable[Prospect]) -> Iterator[str]:
     """Yield what other parts would take, those first that most parts lack."""
     lacks, needs = Counter[str](), Counter[str]()
-    for one in found:
-        lacks.update(one.part.lacks)
-        if one.part.needs:
-            needs[one.part.needs] += 1
+    for prospect in undecidable:
+        lacks.update(prospect.part.lacks)
+        if prospect.part.needs:
+            needs[prospect.part.needs] += 1
     if lacks:
         told = [f"{cell} ({count})" for cell, count in lacks.most_common()]
         yield f"cells that claims name and this plan lacks, by parts: {listed(told, SOME)}"
@@ -208,7 +216,11 @@ def _lacking(found: Iterable[Prospect]) -> Iterator[str]:
 
 def _widths(two: Sequence[Prospect]) -> Iterator[str]:
     """Yield how narrow intervals must be, where nobody knows how wide they will."""
-    widths = [widest_percent(one.part.band, one.bound) for one in two if one.part.band is not None]
+    widths = [
+        widest_percent(prospect.part.band, prospect.bound)
+        for prospect in two
+        if prospect.part.band is not None
+    ]
     known = sorted(width for width in widths if math.isfinite(width))
     if not known:
         return
@@ -224,8 +236,8 @@ def of_differences(planned: Planned, told: Callable[[Planned], Sequence[Telling]
     """Yield the smallest differences that are told apart, and what more blocks buy."""
     if planned.pilot is None:
         return
-    found = told(planned)
-    if not found:
+    tellings = told(planned)
+    if not tellings:
         yield "nothing is compared in this plan"
         return
     if planned.blocks < MIN_BLOCKS:
@@ -234,19 +246,19 @@ def of_differences(planned: Planned, told: Callable[[Planned], Sequence[Telling]
         f"told apart with a power of {ENOUGH}, if all cells scatter alike: in any case, and as the "
         "only comparison that is made"
     )
-    for one in found:
-        label = f"  {one.workload} {one.metric}"
-        if math.isnan(one.smallest_percent):
+    for telling in tellings:
+        label = f"  {telling.workload} {telling.metric}"
+        if math.isnan(telling.smallest_percent):
             yield f"{label}: not known"
         else:
             yield (
-                f"{label}: {one.smallest_percent:.2g} % among {one.comparisons} comparisons, "
-                f"{one.alone_percent:.2g} % alone; ratios are known to "
-                f"+-{one.half_width_percent:.2g} %"
+                f"{label}: {telling.smallest_percent:.2g} % among {telling.comparisons} "
+                f"comparisons, {telling.alone_percent:.2g} % alone; ratios are known to "
+                f"+-{telling.half_width_percent:.2g} %"
             )
     yield "more blocks:"
     for blocks in sorted(more_blocks(planned)):
-        smallest = [one.smallest_percent for one in told(planned.under(blocks=blocks))]
+        smallest = [telling.smallest_percent for telling in told(planned.under(blocks=blocks))]
         known = [percent for percent in smallest if not math.isnan(percent)]
         span = f"{min(known):.2g} to {max(known):.2g} %" if known else "nothing"
         yield f"  {blocks:5} blocks  {span:18}  {time_of(planned, blocks)}"

@@ -19,6 +19,9 @@ from fsgreen.trace import MeterInfo
 if TYPE_CHECKING:
     import pandas as pd
 
+SEED = 1
+"""Of the order of the steps and of the seeks."""
+
 
 def calibrate(
     place: TestbedFile,
@@ -26,7 +29,6 @@ def calibrate(
     *,
     disk: Path | None = None,
     minutes: float | None = None,
-    seed: int = 1,
     campaign: str | None = None,
 ) -> list[Calibration]:
     """Fit a profile to each meter of a testbed file, write them, and print how good they are.
@@ -42,8 +44,6 @@ def calibrate(
         A block device, which is only read, or another folder. Without either no disk is exercised.
     minutes : float, optional
         How long it may take; two passes over the steps by default.
-    seed : int
-        Of the order of the steps and of the seeks.
     campaign : str, optional
         One that was measured with the same meters: the fit's error for each of its workloads is
         printed too.
@@ -61,7 +61,7 @@ def calibrate(
             next_step="name one in a testbed file, see docs/meters.md, and give it with --testbed",
         )
     profile_file.require_new(out)
-    with exercise.disk_target(disk or place.folder, seed) as target:
+    with exercise.disk_target(disk or place.folder, SEED) as target:
         device = None if target is None else target.device
         meters = open_meters(place.meters, lambda: device)
         try:
@@ -70,10 +70,10 @@ def calibrate(
                 meters,
                 HostSampler(lambda: device),
                 HostSampler(lambda: None),
-                exercise.steps(os.cpu_count() or 1, target, seed),
+                exercise.steps(os.cpu_count() or 1, target, SEED),
                 out.with_suffix(".power.raw"),
                 minutes=minutes,
-                seed=seed,
+                seed=SEED,
             )
         finally:
             for meter in meters.values():

@@ -61,7 +61,7 @@ def record(
     raw: Path,
     *,
     minutes: float | None = None,
-    seed: int = 1,
+    seed: int,
 ) -> Recording:
     """Run the schedule and return what was recorded; the raw trace is at `raw`.
 

@@ -33,20 +33,20 @@ def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Ch
     `cold_cache` is what the testbed says of itself: whether a cache can be cold there, or what of
     it can.
     """
-    found = f"{level}: {100 * resident_share:.1f} % of the files' bytes in memory"
+    detail = f"{level}: {100 * resident_share:.1f} % of the files' bytes in memory"
     if level == "warm":
-        return Check(7, resident_share >= WARM_SHARE, found)
+        return Check(7, resident_share >= WARM_SHARE, detail)
     what = f", {cold_cache}" if isinstance(cold_cache, str) else ""
-    return Check(7, resident_share <= COLD_SHARE, found + what)
+    return Check(7, resident_share <= COLD_SHARE, detail + what)
 
 
 def check_memory(use: MemoryUse) -> Check:
     """Rule 45: the programs of the workload ran in the memory that the level gives them."""
-    found = (
+    detail = (
         f"{use.peak_b / 2**20:.0f} of {use.limit_b / 2**20:.0f} MiB in use at most, "
         f"taken back {use.reached_count} times"
     )
-    return Check(45, use.peak_b > 0, found if use.peak_b else "no program entered the bound")
+    return Check(45, use.peak_b > 0, detail if use.peak_b else "no program entered the bound")
 
 
 def check_device(level: str, mount: Mount) -> Check:
@@ -70,25 +70,25 @@ def check_device(level: str, mount: Mount) -> Check:
     made = (state.left is not None or state.discarded_b >= DISCARDED_SHARE * whole_b) and (
         not rewritten or state.written_b >= whole_b
     )
-    found = "; ".join(text for text in (counted if rewritten else None, state.left) if text)
-    return Check(8, fresh and state.name == level and made, f"{state.name}: {found}")
+    detail = "; ".join(text for text in (counted if rewritten else None, state.left) if text)
+    return Check(8, fresh and state.name == level and made, f"{state.name}: {detail}")
 
 
 def _fragmentation(mount: Mount) -> str:
     measured = mount.fragmentation or {}
     if "shortfall_x" not in measured:
-        found = ", ".join(f"{name} {value:.3g}" for name, value in measured.items())
-        return found or "its fragmentation was not measured"
+        listed = ", ".join(f"{name} {value:.3g}" for name, value in measured.items())
+        return listed or "its fragmentation was not measured"
     return (
         f"layout score {measured['layout_score_x']:.3f}, {measured['shortfall_x']:.3f} above its "
         f"target of {measured['target_layout_score_x']:g}"
     )
 
 
-def check_scheduler(level: str, found: str | None) -> Check:
+def check_scheduler(level: str, actual: str | None) -> Check:
     """Rule 40: the I/O scheduler is that of the level; a device without a choice has none."""
-    ok = level in ("as found", found or "none")
-    return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {found} instead of {level}")
+    ok = level in ("as found", actual or "none")
+    return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {actual} instead of {level}")
 
 
 def check_audits(first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]]) -> Check:
@@ -116,8 +116,8 @@ def check_speed(
     if len(known) < len(speeds):
         return Check(9, False, "the speed of a core was not read")
     worst = max((100 * (speed / known[0] - 1) for speed in known[1:]), key=abs)
-    found = f"speed of a core {worst:+.1f} % against the campaign's first audit"
-    return Check(9, abs(worst) <= limit_percent, found)
+    detail = f"speed of a core {worst:+.1f} % against the campaign's first audit"
+    return Check(9, abs(worst) <= limit_percent, detail)
 
 
 def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
@@ -125,31 +125,31 @@ def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
 
     NaN is a power that no meter told.
     """
-    found = f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s"
-    return Check(11, power_w <= band_w, found)
+    detail = f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s"
+    return Check(11, power_w <= band_w, detail)
 
 
 def check_power(energy: Mapping[str, MeterEnergy]) -> list[Check]:
     """Rules 13, 14 and 21: each meter's trace covers the measured interval without a flaw."""
     flaws = [
         (flaw.rule, f"{name}: {flaw.detail}")
-        for name, found in energy.items()
-        for flaw in found.flaws
+        for name, of_meter in energy.items()
+        for flaw in of_meter.flaws
     ]
     return [
-        Check(rule, not found, "; ".join(found) or "sound")
+        Check(rule, not details, "; ".join(details) or "sound")
         for rule in (13, 14, 21)
-        for found in [[detail for flawed, detail in flaws if flawed == rule]]
+        for details in [[detail for flawed, detail in flaws if flawed == rule]]
     ]
 
 
 def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
     """Rule 16: constant and edge terms stay below their share of the energy."""
     share_percent = 100 * trace.constant_edge_share(energy.budget, energy.energy_j)
-    found = f"constant and edge errors are {share_percent:.2f} % of {energy.energy_j:.0f} J"
+    detail = f"constant and edge errors are {share_percent:.2f} % of {energy.energy_j:.0f} J"
     if share_percent > limit_percent:
-        found += f", above {limit_percent:g} %: the trial is too short"
-    return Check(16, share_percent <= limit_percent, found)
+        detail += f", above {limit_percent:g} %: the trial is too short"
+    return Check(16, share_percent <= limit_percent, detail)
 
 
 def check_others(
@@ -181,11 +181,11 @@ def check_timing(timing: Mapping[str, Any]) -> Check:
     if not requests:
         return Check(10, True, "no request reached the simulated disk")
     share = (timing["on_time"] + in_floor) / requests
-    found = (
+    detail = (
         f"{100 * share:.1f} % of {requests} requests of the simulated disk on time, "
         f"{in_floor} of them by the floor"
     )
-    return Check(10, share >= ON_TIME_SHARE, found)
+    return Check(10, share >= ON_TIME_SHARE, detail)
 
 
 def check_flush(flush: Flush, duration_s: float) -> Check:

@@ -154,10 +154,10 @@ def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
 
 def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
     """Return the trials that broke a rule so often that no further start measures them."""
-    often = Counter(found.name for found in invalid)
+    often = Counter(attempt.name for attempt in invalid)
     given_up = [due.trial for due in campaign.pending() if often[due.trial] >= COPIES]
     for name in given_up:
-        copy = next(found.folder for found in invalid if found.name == name)
+        copy = next(attempt.folder for attempt in invalid if attempt.name == name)
         print(
             f"{name} is left out: {often[name]} attempts at it broke a rule. "
             f"To try again, move {copy} to "
@@ -168,7 +168,7 @@ def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
 
 def _measure_group(context: TrialContext, group: Group, pace: Pace, bar: tqdm) -> list[str]:
     """Return which trials do not count, after `ATTEMPTS` at most, and `COPIES` over all starts."""
-    before = Counter(found.name for found in trial.list_invalid(context.campaign.folder))
+    before = Counter(attempt.name for attempt in trial.list_invalid(context.campaign.folder))
     left = group
     for attempt in range(ATTEMPTS):
         tried = tuple(due for due in left if before[due.trial] + attempt < COPIES)

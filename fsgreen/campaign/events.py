@@ -34,18 +34,18 @@ def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
     FsgreenError
         If two offer one of the same name.
     """
-    found: dict[str, Callable[[], None]] = {}
+    calls: dict[str, Callable[[], None]] = {}
     for source in sources:
         if isinstance(source, OffersEvents):
             for name, do in source.events().items():
-                if name in found:
+                if name in calls:
                     raise FsgreenError(
                         f"the event {name} is offered twice",
                         where=type(source).__name__,
                         next_step="rename one of them where it is offered",
                     )
-                found[name] = do
-    return found
+                calls[name] = do
+    return calls
 
 
 def check_offered(planned: Sequence[PlannedEvent], known: Iterable[str], where: str) -> None:

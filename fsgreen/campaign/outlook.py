@@ -42,7 +42,7 @@ def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
     which nothing can be told, with a single trial, are left out.
     """
     target_percent = plan.bounds["ci_half_width_percent"]
-    found = []
+    wide = []
     for cell, sample in design.samples(plan, trials).items():
         widths = design.half_widths_percent(sample) if len(sample) > 1 else {}
         needs = {
@@ -55,14 +55,14 @@ def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
             metric, needed = max(needs.items(), key=lambda need: need[1])
             block_s = pace.total_s({cell} | design.companions(plan, [cell]))
             n = len(sample)
-            found.append(Prospect(cell, metric, widths[metric], n, needed, (needed - n) * block_s))
-    return sorted(found, key=lambda one: (one.duration_s, one.cell.label))
+            wide.append(Prospect(cell, metric, widths[metric], n, needed, (needed - n) * block_s))
+    return sorted(wide, key=lambda prospect: (prospect.duration_s, prospect.cell.label))
 
 
 def together_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace) -> float:
     """Return what the blocks take that bring all these cells below the target, in seconds."""
-    first = min((one.n for one in wanting), default=0)
-    last = max((one.needed for one in wanting), default=0)
+    first = min((prospect.n for prospect in wanting), default=0)
+    last = max((prospect.needed for prospect in wanting), default=0)
     return _blocks_s(plan, wanting, pace, first + 1, last)
 
 
@@ -85,18 +85,20 @@ def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]
     for planned in plan.trials:
         if planned.trial in trials:
             of_block.setdefault(planned.block, {})[planned.cell] = trials[planned.trial]
-    whole = [found for found in of_block.values() if len(found) == len(plan.cells)]
+    whole = [of_cells for of_cells in of_block.values() if len(of_cells) == len(plan.cells)]
     for metric, value in design.METRICS.items():
-        table = [[value(found[cell]) for found in whole] for cell in plan.cells]
+        table = [[value(of_cells[cell]) for of_cells in whole] for cell in plan.cells]
         yield metric, stats.variance_components(np.reshape(table, (len(table), len(whole))))
 
 
 def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, first: int, last: int) -> float:
     """Return what the blocks from `first` to `last` take with the cells that want them."""
-    changes = {at for one in wanting for at in (one.n, one.needed) if first <= at < last}
+    changes = {
+        at for prospect in wanting for at in (prospect.n, prospect.needed) if first <= at < last
+    }
     total_s = 0.0
     for before, block in pairwise(sorted({first - 1, *changes, max(last, first - 1)})):
-        still = {one.cell for one in wanting if one.n < block <= one.needed}
+        still = {prospect.cell for prospect in wanting if prospect.n < block <= prospect.needed}
         if still:
             block_s = pace.total_s(still | design.companions(plan, still))
             total_s += (block - before) * block_s
@@ -104,5 +106,5 @@ def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, first: int, l
 
 
 def _trials_needed(sample: Sequence[Measured], metric: str, target_percent: float) -> int | None:
-    values = [design.METRICS[metric](one) for one in sample]
+    values = [design.METRICS[metric](measured) for measured in sample]
     return stats.trials_needed(values, target_percent / 100)

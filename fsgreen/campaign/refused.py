@@ -20,7 +20,7 @@ def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -
 
     `which` counts them, and `copies` is how often each is measured over all starts.
     """
-    attempts = [found.record for found in trial.list_invalid(campaign.folder)]
+    attempts = [attempt.record for attempt in trial.list_invalid(campaign.folder)]
     attempts.sort(key=lambda record: record.clock.unix_s)
     last = {record.trial: record for record in attempts if record.trial in names}
     reason = f"\n    {names[0]}: {last[names[0]].reason}" if names[0] in last else ""

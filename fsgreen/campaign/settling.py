@@ -90,9 +90,9 @@ def _mean_w(capture: Capture, meters: Sequence[str], idle: Phase) -> float:
             if capture.fault is not None or time.monotonic() > until_s:
                 return np.nan
             time.sleep(POLL_S)
-        found = capture.since(name, idle.start_s - NEIGHBOURS / info.rate_hz)
-        start_s = max(idle.start_s, float(found.time_s[0]))
-        energy_j = _integral_j(found, start_s, idle.end_s)
+        readings = capture.since(name, idle.start_s - NEIGHBOURS / info.rate_hz)
+        start_s = max(idle.start_s, float(readings.time_s[0]))
+        energy_j = _integral_j(readings, start_s, idle.end_s)
         total_w += energy_j / (idle.end_s - start_s)
     return total_w
 

@@ -13,6 +13,7 @@ from typing import Any
 from fsgreen import design, paths, trial
 from fsgreen.campaign import identity, stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
+from fsgreen.design.begun import read_identity, read_plan
 from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
 
@@ -45,7 +46,7 @@ class Campaign:
         FsgreenError
             If the campaign was begun under another plan; the difference is in the message.
         """
-        file = self.folder / "plan.json"
+        file = self.folder / paths.PLAN
         if file.exists():
             begun = self.plan()
             if begun.hash == plan.hash:
@@ -64,43 +65,27 @@ class Campaign:
         trial.write_json(file, plan.to_json())
 
     def plan(self) -> Plan:
-        """Return the plan of the campaign.
-
-        Raises
-        ------
-        FsgreenError
-            If there is no such campaign, or its plan is damaged.
-        """
-        return Plan.from_json(
-            trial.read_of_campaign(self.name, "plan.json"), self.folder / "plan.json"
-        )
+        """Return the plan of the campaign; raises as `read_plan` does."""
+        return read_plan(self.name)
 
     def identity(self) -> dict[str, Any]:
-        """Return `campaign.json`: testbed, meters, workloads, idle power, audit of the first day.
-
-        And what the preflight table found at each start.
-
-        Raises
-        ------
-        FsgreenError
-            If there is no such campaign, or its first trial has not begun.
-        """
-        return trial.read_of_campaign(self.name, "campaign.json")
+        """Return what the campaign began with; raises as `read_identity` does."""
+        return read_identity(self.name)
 
     def begun(self) -> bool:
         """Return whether `campaign.json` has been written."""
-        return (self.folder / "campaign.json").exists()
+        return (self.folder / paths.IDENTITY).exists()
 
     def keep_identity(self, begun: Mapping[str, Any]) -> None:
         """Write `campaign.json`."""
-        trial.write_json(self.folder / "campaign.json", {"schema": 1, **begun})
+        trial.write_json(self.folder / paths.IDENTITY, {"schema": 1, **begun})
 
     def note_preflight(self, findings: Iterable[Finding]) -> None:
         """Add what the preflight table found at this start to `campaign.json` (rule 10)."""
         begun = self.identity()
-        found = [asdict(finding) for finding in findings if finding.severity != "ok"]
-        starts = [*begun.get("preflight", ()), {"unix_s": time.time(), "findings": found}]
-        trial.write_json(self.folder / "campaign.json", {**begun, "preflight": starts})
+        noted = [asdict(finding) for finding in findings if finding.severity != "ok"]
+        starts = [*begun.get("preflight", ()), {"unix_s": time.time(), "findings": noted}]
+        trial.write_json(self.folder / paths.IDENTITY, {**begun, "preflight": starts})
 
     def check_testbed(self, today: Mapping[str, Any]) -> None:
         """Refuse another testbed than that of the first day (rule 19), if there was one.
@@ -162,15 +147,15 @@ class Campaign:
 
     def pending(self) -> list[PlannedTrial]:
         """Return the trials that are due and not yet on disk, in their order."""
-        done = {found.name for found in trial.list_trials(self.folder)}
+        done = {finished.name for finished in trial.list_trials(self.folder)}
         return [planned for planned in self.due() if planned.trial not in done]
 
     def measured(self) -> dict[str, Measured]:
         """Return work, time and energy of the whole trials; each is read from disk once."""
         plan = self.plan()
         self._measured = {
-            found.name: self._measured.get(found.name) or stopping.measured(found, plan)
-            for found in trial.list_trials(self.folder)
+            finished.name: self._measured.get(finished.name) or stopping.measured(finished, plan)
+            for finished in trial.list_trials(self.folder)
         }
         return self._measured
 
@@ -226,7 +211,7 @@ def newest() -> str:
         If there is none.
     """
     measured: dict[float, str] = {}
-    for plan in (paths.data() / "raw").glob("*/plan.json"):
+    for plan in (paths.data() / "raw").glob(f"*/{paths.PLAN}"):
         places = (plan, *plan.parent.glob("trials"))
         measured[max(place.stat().st_mtime for place in places)] = plan.parent.name
     if not measured:

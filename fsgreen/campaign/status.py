@@ -33,8 +33,8 @@ def status(campaign: Campaign) -> Iterator[str]:
     yield f"{campaign.name}: {_progress(plan, pending, trials)}"
     yield from _to_do(plan, pending, trials, pace)
     yield from _widths(plan, trials, pace)
-    for found in invalid[:SHOWN]:
-        yield f"  invalid   {found.folder.name}: {found.record.reason}"
+    for attempt in invalid[:SHOWN]:
+        yield f"  invalid   {attempt.folder.name}: {attempt.record.reason}"
     if len(invalid) > SHOWN:
         yield f"            and {len(invalid) - SHOWN} more"
     for exclusion in plan.exclusions:
@@ -91,31 +91,31 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
         f"{target}, {ended['maximum']} with the last block"
     )
     wide = outlook.prospects(plan, trials, pace)
-    for one in wide[:SHOWN]:
-        state = f"{one.metric} is at {one.half_width_percent:.3g} %"
-        if one.needed > plan.profile.last_block:
+    for prospect in wide[:SHOWN]:
+        state = f"{prospect.metric} is at {prospect.half_width_percent:.3g} %"
+        if prospect.needed > plan.profile.last_block:
             state += f"; the plan ends with block {plan.profile.last_block}"
         yield (
-            f"  to gain   {_more(one.blocks)} would bring {_name(one.cell)} under {target}: "
-            f"{spell(one.duration_s)} ({state})"
+            f"  to gain   {_more(prospect.blocks)} would bring {_name(prospect.cell)} under "
+            f"{target}: {spell(prospect.duration_s)} ({state})"
         )
     if len(wide) > 1:
-        most = max(one.blocks for one in wide)
+        most = max(prospect.blocks for prospect in wide)
         yield (
             f"  to gain   {_more(most)} would bring all {len(wide)} under {target}: "
             f"{spell(outlook.together_s(plan, wide, pace))}"
         )
     blocks = plan.profile.blocks
-    for metric, found in outlook.scatter(plan, trials):
-        if found.buys_most != "unknown":
+    for metric, components in outlook.scatter(plan, trials):
+        if components.buys_most != "unknown":
             yield (
-                f"  scatter   {metric}: {found.block_percent:.2g} % between blocks, "
-                f"{found.trial_percent:.2g} % between trials of a block: "
-                f"another {found.buys_most} buys most"
+                f"  scatter   {metric}: {components.block_percent:.2g} % between blocks, "
+                f"{components.trial_percent:.2g} % between trials of a block: "
+                f"another {components.buys_most} buys most"
             )
             yield (
                 f"            {blocks} blocks bring a cell that scatters so to "
-                f"{found.half_width_percent(blocks):.2g} %"
+                f"{components.half_width_percent(blocks):.2g} %"
             )
 
 

@@ -16,7 +16,9 @@ def measured(trial: Trial, plan: Plan) -> Measured:
     """Return work, time and energy of a whole trial, of the meters that the efficiency is over."""
     record, energy = trial.record, energies_of(trial)
     over = record.efficiency_meters or efficiency_meters(
-        plan.efficiency, {name: found.boundary for name, found in energy.items()}, trial.folder
+        plan.efficiency,
+        {name: of_meter.boundary for name, of_meter in energy.items()},
+        trial.folder,
     )
     return Measured(
         work_ops=record.work.work_ops,

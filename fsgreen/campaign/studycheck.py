@@ -45,10 +45,10 @@ def check(file: Path, profile: str) -> Study:
     FsgreenError
         With everything that is wrong in the file, by line; or if it has no such profile.
     """
-    found = design.examine(file)
-    document, study, faults = found.document, found.study, [*found.faults]
+    examined = design.examine(file)
+    document, study, faults = examined.document, examined.study, [*examined.faults]
     if study is not None:
-        faults += found.sound.own(_further(study, found))
+        faults += examined.sound.own(_further(study, examined))
         if faults and profile not in {*study.profiles, *document.values["profiles"]}:
             told = unknown("profile", profile, study.profiles).what
             faults.append(Fault(("profiles",), told))
@@ -66,7 +66,7 @@ def check(file: Path, profile: str) -> Study:
     return study
 
 
-def _further(study: Study, found: Examined) -> Iterator[Fault]:
+def _further(study: Study, examined: Examined) -> Iterator[Fault]:
     """Yield what is wrong with a study beyond what its file alone tells."""
     told = [
         *_unknown_workloads(study),
@@ -76,7 +76,7 @@ def _further(study: Study, found: Examined) -> Iterator[Fault]:
         *_impossible_images(study),
     ]
     yield from told
-    wrong = [*(fault.place for fault in (*found.faults, *told)), *found.sound.replaced]
+    wrong = [*(fault.place for fault in (*examined.faults, *told)), *examined.sound.replaced]
     if not OF_CELLS & {place[0] for place in wrong if place}:
         yield from _without_baseline(study, wrong)
 

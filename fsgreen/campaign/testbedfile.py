@@ -87,6 +87,11 @@ class TestbedTable(Declared):
             )
         return device
 
+    @property
+    def is_guest(self) -> bool:
+        """Whether it is a virtual machine."""
+        return self.kind == "vm"
+
     @model_validator(mode="after")
     def _device_of_block(self) -> TestbedTable:
         if self.kind != "block" and (self.device or self.serial or self.partition):
@@ -96,9 +101,9 @@ class TestbedTable(Declared):
     @model_validator(mode="after")
     def _clock_of_kind(self) -> TestbedTable:
         of_guest = self.clock in ("kvm", "tcg")
-        if self.clock is not None and of_guest != (self.kind == "vm"):
+        if self.clock is not None and of_guest != self.is_guest:
             raise ValueError('clock is real or instant for a disk, kvm or tcg for kind = "vm"')
-        if self.kind != "vm" and (self.drive or self.guest_memory_mib):
+        if not self.is_guest and (self.drive or self.guest_memory_mib):
             raise ValueError('drive and guest_memory_mib are for kind = "vm"')
         return self
 
@@ -152,13 +157,13 @@ class TestbedFile(TestbedTable):
 
     def simulated(self, name: str | None) -> Disk | None:
         """Return the disk of a name to simulate, None where nothing is said of one."""
-        clock = None if self.kind == "vm" else self.clock
+        clock = None if self.is_guest else self.clock
         asked = _said(name=name, write=self.write, clock=clock)
         return Disk(**asked) if asked else None
 
     def guest(self) -> GuestAsked | None:
         """Return what the guest of a virtual machine is to be, None where nothing is said of it."""
-        if self.kind != "vm":
+        if not self.is_guest:
             return None
         asked = _said(clock=self.clock, drive=self.drive, memory_mib=self.guest_memory_mib)
         return GuestAsked(**asked)

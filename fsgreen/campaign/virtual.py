@@ -40,7 +40,7 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
         )
     texts: dict[str, str] = {}
     trials = []
-    for planned in (one for one in plan.trials if one.block == block):
+    for planned in (planned for planned in plan.trials if planned.block == block):
         name = planned.cell["workload"]
         levels = told_to_workload(plan, planned.cell)
         workload = load_workload(name, plan.profile.scale.get(name, 1.0), levels, plan.workloads)
@@ -89,18 +89,18 @@ def run(study: str, profile: str, block: int = 1) -> bytes:
 
 def rows(written: bytes) -> list[dict[str, Any]]:
     """Return of each trial its operations, and the virtual nanoseconds and bytes of one."""
-    found = []
+    table = []
     for said in alone.results(written):
         if "error" in said:
-            found.append({"trial": said["trial"], "error": said["error"]})
+            table.append({"trial": said["trial"], "error": said["error"]})
             continue
         [ran] = said["report"]["runs"]
         measure = ran["measure"]
-        found.append(
+        table.append(
             {
                 "trial": said["trial"],
                 "work_ops": measure["work_ops"],
                 "virtual_ns_per_op": 1e9 * measure["duration_s"] / max(1, measure["work_ops"]),
             }
         )
-    return found
+    return table

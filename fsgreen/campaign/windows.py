@@ -259,8 +259,8 @@ class Machine:
     def sample(self) -> dict[str, float]:
         """Read and keep them now, from any thread; return those with the first device."""
         with self._lock:
-            for rows, one in zip(self._rows, self._samplers, strict=True):
-                rows.append(one.sample())
+            for rows, sampler in zip(self._rows, self._samplers, strict=True):
+                rows.append(sampler.sample())
             return self._rows[0][-1]
 
     def table(self, nth: int) -> pd.DataFrame:

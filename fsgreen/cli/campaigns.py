@@ -109,8 +109,8 @@ def _virtual(options: argparse.Namespace) -> None:
     width = max(len(row["trial"]) for row in rows)
     print(f"{'trial':{width}}{'work_ops':>12}{'virtual_ns_per_op':>20}")
     for row in rows:
-        found = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
-        print(f"{row['trial']:{width}}{found}")
+        told = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
+        print(f"{row['trial']:{width}}{told}")
     print(f"{file}: instructions of an emulated processor, not seconds of this machine")
     if failed := [row["trial"] for row in rows if "error" in row]:
         raise FsgreenError(

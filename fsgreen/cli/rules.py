@@ -33,32 +33,32 @@ def _rules(options: argparse.Namespace) -> None:
 
     chosen = None if options.number is None else rules.rule(options.number)
     campaign = options.campaign or rules.last_campaign()
-    found = None if campaign is None else rules.read(campaign, together=True).set_index("rule")
+    answers = None if campaign is None else rules.read(campaign, together=True).set_index("rule")
     if chosen is not None:
-        _show(chosen, campaign, found)
+        _show(chosen, campaign, answers)
         return
     for rule in rules.rules().values():
-        _list(rule, found)
+        _list(rule, answers)
     print()
-    if campaign is None or found is None:
+    if campaign is None or answers is None:
         print("no campaign has been analysed here: ./run reproduce judges the shipped ones")
     else:
-        counts = ", ".join(f"{count} {state}" for state, count in rules.counts(found).items())
+        counts = ", ".join(f"{count} {state}" for state, count in rules.counts(answers).items())
         print(f"in {campaign}: {counts}")
     for mode, meaning in rules.MODES.items():
         print(f"  {mode} {meaning}")
 
 
-def _list(rule: Rule, found: pd.DataFrame | None) -> None:
-    state = "" if found is None else f"{found.loc[rule.number, 'state']:10}"
+def _list(rule: Rule, answers: pd.DataFrame | None) -> None:
+    state = "" if answers is None else f"{answers.loc[rule.number, 'state']:10}"
     command.show(f"{rule.number:2} {rule.mode} {state}{rule.question}", hang=INDENT)
     where = f"source {', '.join(rule.sources)}; in {', '.join(rule.where)}"
     command.show(" " * INDENT + where, hang=INDENT)
-    if found is not None and found.loc[rule.number, "state"] in ("fired", "unknown"):
-        command.show(f"{'':{INDENT}}-> {found.loc[rule.number, 'found']}", hang=INDENT)
+    if answers is not None and answers.loc[rule.number, "state"] in ("fired", "unknown"):
+        command.show(f"{'':{INDENT}}-> {answers.loc[rule.number, 'found']}", hang=INDENT)
 
 
-def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
+def _show(rule: Rule, campaign: str | None, answers: pd.DataFrame | None) -> None:
     from fsgreen import rules
 
     print(f"rule {rule.number}: {rule.name} ({rule.group})")
@@ -70,10 +70,10 @@ def _show(rule: Rule, campaign: str | None, found: pd.DataFrame | None) -> None:
         "asked": rule.question,
         "if it fires": rule.consequence,
     }
-    if campaign is None or found is None:
+    if campaign is None or answers is None:
         parts["then"] = rule.remedy.format(**rules.ANY)
     else:
-        row = found.loc[rule.number]
+        row = answers.loc[rule.number]
         parts["then"] = row["remedy"]
         parts[campaign] = f"{row['state']}: {row['found']}"
     width = max(map(len, parts))

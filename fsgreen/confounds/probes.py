@@ -44,7 +44,7 @@ def probe_basis(campaign: str) -> str:
     return "simulated disk, real time, before the first trial"
 
 
-def upper_bounds_b_s(found: Mapping[str, pd.DataFrame], cores_count: int) -> dict[str, float]:
+def upper_bounds_b_s(probed: Mapping[str, pd.DataFrame], cores_count: int) -> dict[str, float]:
     """Return how many bytes in a second can be had, as far as it was measured (rule 42).
 
     `device` is the fastest place of the bare device. `memory` is what one core reads from the page
@@ -57,7 +57,7 @@ def upper_bounds_b_s(found: Mapping[str, pd.DataFrame], cores_count: int) -> dic
     cores_count : int
         Those of the machine.
     """
-    places, caches, bounds = found["offset"], found["cache"], {}
+    places, caches, bounds = probed["offset"], probed["cache"], {}
     if len(places):
         bounds["device"] = float(places.groupby("offset_b")["bandwidth_b_s"].median().max())
     if len(caches):
@@ -76,6 +76,6 @@ def probed_place(campaign: str) -> dict[str, Any]:
     return {} if disks[-1] is None else {"disk": disks[-1], "partition": OUTERMOST}
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def tables(probed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Return the parts of what `devices.probe.probe` found as tables."""
-    return {name: pd.DataFrame(found.get(name) or []) for name in PARTS}
+    return {name: pd.DataFrame(probed.get(name) or []) for name in PARTS}

@@ -46,8 +46,8 @@ def levels(record: TrialRecord, plan: Plan, testbed: Values) -> dict[str, Any]:
     """Return the cell of a trial with every factor named, and the level of each confound."""
     cell = plan.levels(Cell(**record.cell))
     mount = record.mount
-    found = {name: level(cell, mount, record, testbed) for name, level in LEVELS.items()}
-    return {**cell, **found}
+    of_confounds = {name: level(cell, mount, record, testbed) for name, level in LEVELS.items()}
+    return {**cell, **of_confounds}
 
 
 def _place(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:

@@ -123,11 +123,11 @@ def _control(name: str, facts: pd.DataFrame) -> str:
         return "nothing: no record says"
     if unknown:
         return f"nothing: not known in {unknown} of {len(levels)} trials"
-    found = sorted(levels.unique())
-    if len(found) == 1:
+    held = sorted(levels.unique())
+    if len(held) == 1:
         verified = ", verified by rule 7" if name == CACHE.name else ""
-        return f"the same in all {len(levels)} trials{verified}: {found[0]}"
-    return f"a factor, or it differs: {', '.join(found)}"
+        return f"the same in all {len(levels)} trials{verified}: {held[0]}"
+    return f"a factor, or it differs: {', '.join(held)}"
 
 
 def _verdict(size: Size, effects: list[float]) -> str:

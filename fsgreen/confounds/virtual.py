@@ -125,10 +125,10 @@ class VirtualDisk:
                 }
                 overrides = {} if depth is None else {"depth": depth}
                 report = self._simulate({"readers": work}, overrides, scheduler)
-                for found in report["readers"]:
-                    took_s = (found["done_ns"] - found["start_ns"]) / 1e9
-                    read_b = found["sectors"] * SECTOR_B
-                    rows.append((scheduler, number, found["reader"], read_b, took_s))
+                for reader in report["readers"]:
+                    took_s = (reader["done_ns"] - reader["start_ns"]) / 1e9
+                    read_b = reader["sectors"] * SECTOR_B
+                    rows.append((scheduler, number, reader["reader"], read_b, took_s))
         columns = ["scheduler", "pass", "reader", "read_b", "completion_s"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -190,9 +190,9 @@ class VirtualDisk:
                         "start_within_ms": 10,
                         "seed": self._seed(number),
                     }
-                    (found,) = self._simulate({"readers": work})["readers"]
-                    took_ns = found["done_ns"] - found["start_ns"]
-                    rate_b_s = found["sectors"] * SECTOR_B * 1e9 / took_ns
+                    (reader,) = self._simulate({"readers": work})["readers"]
+                    took_ns = reader["done_ns"] - reader["start_ns"]
+                    rate_b_s = reader["sectors"] * SECTOR_B * 1e9 / took_ns
                     rows.append((pattern, state, number, rate_b_s))
         return pd.DataFrame(rows, columns=["pattern", "read_ahead", "pass", "bandwidth_b_s"])
 

@@ -59,10 +59,10 @@ def with_zones(curve: pd.DataFrame) -> pd.DataFrame:
 
     Either is a text that says what it is.
     """
-    found = zones(curve)
-    if len(found) < 2:
+    of_disk = zones(curve)
+    if len(of_disk) < 2:
         return curve.assign(place=[f"{offset_b / 2**20:.0f} MiB" for offset_b in curve["offset_b"]])
-    begins_b = found["begin_b"].to_numpy()
+    begins_b = of_disk["begin_b"].to_numpy()
     numbers = np.searchsorted(begins_b, curve["offset_b"], side="right")
     return curve.assign(place=[f"zone {number}" for number in numbers])
 

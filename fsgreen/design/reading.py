@@ -37,10 +37,10 @@ def read_study(file: Path) -> Study:
     FsgreenError
         With everything that is wrong in it, by line.
     """
-    found = examine(file)
-    if found.faults or found.study is None:
-        raise found.document.refusal(found.faults)
-    return found.study
+    examined = examine(file)
+    if examined.faults or examined.study is None:
+        raise examined.document.refusal(examined.faults)
+    return examined.study
 
 
 @dataclass(frozen=True)

@@ -87,10 +87,10 @@ def sound_part(document: Document) -> SoundPart:
             part.declared = TypeAdapter(StudyFile).validate_python(values)
             break
         except ValidationError as error:
-            found = faults_of(StudyFile, error, values)
-        part.faults += [fault for fault in found if not _follows(fault.place, part.replaced)]
-        absent = [fault for fault in found if not _has(values, fault.place)]
-        for fault in sorted(found, key=lambda fault: fault.meant is None):
+            faults = faults_of(StudyFile, error, values)
+        part.faults += [fault for fault in faults if not _follows(fault.place, part.replaced)]
+        absent = [fault for fault in faults if not _has(values, fault.place)]
+        for fault in sorted(faults, key=lambda fault: fault.meant is None):
             misspelt = fault in absent and _has(values, fault.place)
             if not misspelt:
                 part.replaced.append(_mended(values, fault))

@@ -36,14 +36,14 @@ def groups(plan: Plan, trials: Sequence[PlannedTrial]) -> list[Group]:
     windows = plan.profile.windows
     if windows is None:
         return [(planned,) for planned in trials]
-    found: list[Group] = []
+    made: list[Group] = []
     for _, of_block in groupby(trials, key=lambda planned: planned.block):
         by_workload: dict[object, list[PlannedTrial]] = {}
         for planned in of_block:
             by_workload.setdefault(planned.cell["workload"], []).append(planned)
         for together in by_workload.values():
-            found += _split(together, windows.ready)
-    return found
+            made += _split(together, windows.ready)
+    return made
 
 
 def most_ready(plan: Plan) -> int:

@@ -69,10 +69,10 @@ def look(
         if name not in wishes:
             continue
         wanted = wishes[name]
-        found = setting.find(tree, names)
-        if not found:
-            found = [Found("", None, "no disk here") if setting.of_disks else Found("", wanted)]
-        for target, now, obstacle in found:
+        targets = setting.find(tree, names)
+        if not targets:
+            targets = [Found("", None, "no disk here") if setting.of_disks else Found("", wanted)]
+        for target, now, obstacle in targets:
             if not obstacle and wanted is not None and now != wanted:
                 obstacle = setting.obstacle(tree, target, wanted)
                 if now is None:
@@ -186,7 +186,7 @@ def _checked(words: Sequence[str], disks: Sequence[str], tree: Tree) -> list[Row
             next_step="add --disk NAME; fsgreen host show lists them",
         )
     if disks and not of_disks:
-        known_names = ", ".join(name for name, one in SETTINGS.items() if one.of_disks)
+        known_names = ", ".join(name for name, setting in SETTINGS.items() if setting.of_disks)
         raise FsgreenError(
             "disks are named, and no setting that a disk has",
             where=", ".join(disks),

@@ -91,7 +91,7 @@ class Apm(_OfDisks):
 
     def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
         """Return the disks, those without APM with that as the obstacle."""
-        found = []
+        levels = []
         for disk in disks:
             now, obstacle = None, ""
             if not disk.startswith("sd"):
@@ -101,8 +101,8 @@ class Apm(_OfDisks):
             else:
                 now = self.read(tree, disk)
                 obstacle = "" if now else "the disk tells no level (it needs root to ask)"
-            found.append(Found(disk, now, obstacle))
-        return found
+            levels.append(Found(disk, now, obstacle))
+        return levels
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what is no level."""
@@ -128,7 +128,7 @@ class Apm(_OfDisks):
 
 def apm_level(text: str) -> str | None:
     """Return the level that `hdparm -B` printed, 255 for off, None if the disk has none."""
-    found = re.search(r"APM_level\s*=\s*(off|[0-9]{1,3})\b", text)
-    if found is None:
+    match = re.search(r"APM_level\s*=\s*(off|[0-9]{1,3})\b", text)
+    if match is None:
         return None
-    return "255" if found[1] == "off" else found[1]
+    return "255" if match[1] == "off" else match[1]

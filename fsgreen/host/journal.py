@@ -192,17 +192,17 @@ def pending(tree: Tree = HERE) -> list[Waiting]:
 
     Needs no root, and never fails: a damaged journal waits too.
     """
-    found = []
+    waiting = []
     for file in reversed(_files(tree)):
         try:
             journal = read(file)
             if not journal.held():
                 asked_for = journal.of_this_boot(tree) and not journal.for_run
-                found.append(Waiting(_told(journal, tree), asked_for))
+                waiting.append(Waiting(_told(journal, tree), asked_for))
         except (FsgreenError, OSError) as error:
             if file.exists():  # or a guardian has just put it back
-                found.append(Waiting(f"{file}: {error}".splitlines()[0], False))
-    return found
+                waiting.append(Waiting(f"{file}: {error}".splitlines()[0], False))
+    return waiting
 
 
 def _told(journal: Journal, tree: Tree) -> str:
@@ -216,8 +216,8 @@ def _told(journal: Journal, tree: Tree) -> str:
 
 
 def _files(tree: Tree) -> list[Path]:
-    found = tree.path(FOLDER).glob("*.json")
-    return sorted(file for file in found if re.fullmatch(r"[0-9]{6}", file.stem))
+    journals = tree.path(FOLDER).glob("*.json")
+    return sorted(file for file in journals if re.fullmatch(r"[0-9]{6}", file.stem))
 
 
 def _write(journal: Journal) -> int:

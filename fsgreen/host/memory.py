@@ -71,12 +71,12 @@ class Area(NamedTuple):
 
 def areas(text: str) -> list[Area]:
     """Return the areas in a text of /proc/swaps; lines of another form are left out."""
-    found = []
+    listed = []
     for line in text.splitlines()[1:]:
         fields = line.split()
         if len(fields) == 5 and fields[4].removeprefix("-").isdecimal():
-            found.append(Area(fields[0], int(fields[4])))
-    return found
+            listed.append(Area(fields[0], int(fields[4])))
+    return listed
 
 
 class Swap(OfMachine):
@@ -91,8 +91,8 @@ class Swap(OfMachine):
         text = tree.text("proc/swaps")
         if text is None:
             return [Found("", None, "/proc/swaps cannot be read")]
-        found = sorted(areas(text), key=lambda area: area.priority)
-        return [Found(area.name, self.read(tree, area.name)) for area in found]
+        in_order = sorted(areas(text), key=lambda area: area.priority)
+        return [Found(area.name, self.read(tree, area.name)) for area in in_order]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse an area that cannot be found again: one with blanks, or whose file is deleted."""

@@ -54,7 +54,7 @@ def require_done(outcomes: Sequence[Outcome]) -> None:
     """Raise `FsgreenError` if anything could not be put back; it names what."""
     failed = [outcome for outcome in outcomes if outcome.result == "failed"]
     if failed:
-        lines = [f"{one.setting} {one.target}: {one.detail}" for one in failed]
+        lines = [f"{outcome.setting} {outcome.target}: {outcome.detail}" for outcome in failed]
         raise FsgreenError(
             "not put back: " + "\n    ".join(lines),
             next_step=f"mend what is in the way, then {RESTORE}; or set it by hand as above, "

@@ -64,11 +64,11 @@ def disk_names(tree: Tree, asked: Sequence[str]) -> list[str]:
     FsgreenError
         If there is no such disk; a partition has no queue of its own.
     """
-    found = []
+    names = []
     for word in asked:
         name = tree.path(word.lstrip("/")).resolve().name if "/" in word else word
         if not tree.path(f"{disks.BLOCK}/{name}/queue").is_dir():
             known = tree.folders(disks.BLOCK, "queue")
             raise unknown("whole disk", word, known, next_step="lsblk --nodeps")
-        found.append(name)
-    return found
+        names.append(name)
+    return names

@@ -35,12 +35,12 @@ def units(text: str) -> list[str]:
 
 def transient(text: str) -> set[str]:
     """Return the units with `Transient=yes` among the blocks that `systemctl show` printed."""
-    found = set()
+    ids = set()
     for block in text.split("\n\n"):
         values = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
         if values.get("Transient") == "yes" and "Id" in values:
-            found.add(values["Id"])
-    return found
+            ids.add(values["Id"])
+    return ids
 
 
 def next_of(text: str) -> tuple[str, float] | None:
@@ -65,8 +65,8 @@ def next_elapse() -> tuple[str, float] | None:
         text = commands.run(["systemctl", "list-timers", "--output=json", "--no-pager"])
     except FsgreenError:
         return None
-    found = next_of(text)
-    return None if found is None else (found[0], found[1] - time.time())
+    coming = next_of(text)
+    return None if coming is None else (coming[0], coming[1] - time.time())
 
 
 class Timers(OfMachine):
@@ -82,13 +82,13 @@ class Timers(OfMachine):
             return [Found("", None, "systemd does not run this machine")]
         listing = ["systemctl", "list-units", "--state=active", "--plain", "--no-legend"]
         try:
-            found = units(commands.run([*listing, "--no-pager", *CLOCKS]))
-            shown = ["systemctl", "show", "--property=Id", "--property=Transient", *found]
-            gone_for_good = transient(commands.run(shown)) if found else set()
+            active = units(commands.run([*listing, "--no-pager", *CLOCKS]))
+            shown = ["systemctl", "show", "--property=Id", "--property=Transient", *active]
+            gone_for_good = transient(commands.run(shown)) if active else set()
         except FsgreenError as error:
             return [Found("", None, error.what)]
         why = "transient: once stopped it could not be started again"
-        return [Found(unit, RUNNING, why * (unit in gone_for_good)) for unit in found]
+        return [Found(unit, RUNNING, why * (unit in gone_for_good)) for unit in active]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse anything but stopping."""

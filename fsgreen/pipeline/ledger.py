@@ -85,13 +85,13 @@ class Ledger:
         """Return the commands of a stage and of those that make what it reads, in their order."""
         makers = {out.fs_path: other for other, stage in self._stages.items() for out in stage.outs}
         needed = [name]
-        for one in needed:
-            if self._stages[one].frozen:
+        for asked in needed:
+            if self._stages[asked].frozen:
                 continue
-            made_by = (makers.get(dep.fs_path) for dep in self._stages[one].deps)
+            made_by = (makers.get(dep.fs_path) for dep in self._stages[asked].deps)
             needed += [maker for maker in made_by if maker and maker not in needed]
         campaign = name.partition("@")[2]
-        return {one: cmd for one, cmd in self.commands(campaign).items() if one in needed}
+        return {asked: cmd for asked, cmd in self.commands(campaign).items() if asked in needed}
 
     def outs(self, names: Iterable[str]) -> list[Path]:
         """Return the files and folders that stages make."""

@@ -18,8 +18,6 @@ from fsgreen import paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
-from fsgreen.trial.files import PLAN
-from fsgreen.trial.folder import list_trials
 
 UNREADABLE = (
     *(tarfile.TarError, lzma.LZMAError, EOFError, ValueError),
@@ -39,8 +37,11 @@ def pack(campaign: str) -> Path:
     FsgreenError
         If there is no such campaign, or a file of a trial is not the one that was recorded.
     """
+    # It takes pandas along, which a run of the pipeline with nothing to do is spared.
+    from fsgreen.trial import list_trials
+
     folder, file = paths.raw(campaign), paths.packed(campaign)
-    if not (folder / PLAN).is_file():
+    if not (folder / paths.PLAN).is_file():
         raise paths.unknown_campaign(campaign)
     for trial in list_trials(folder):
         trial.verify()
@@ -122,8 +123,8 @@ def _extract(file: Path, into: Path) -> None:
                     shutil.copyfileobj(content, written)
             while stream.read(1 << 20):  # the check of all bytes stands at their end
                 pass
-        if not (into / PLAN).is_file():
-            raise tarfile.TarError(f"it has no {PLAN}")
+        if not (into / paths.PLAN).is_file():
+            raise tarfile.TarError(f"it has no {paths.PLAN}")
     except UNREADABLE as error:
         raise FsgreenError(
             f"this is no whole pack of traces: {error}",

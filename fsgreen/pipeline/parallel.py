@@ -138,7 +138,7 @@ def reanalyse(campaign: str, stage: str) -> str:
         commands.pop(f"unpack@{campaign}")
         _Run(ledger, {campaign: commands}, again=True).all()
         made = ledger.outs(commands)
-    ran = ", ".join(one.partition("@")[0] for one in commands)
+    ran = ", ".join(stage_name.partition("@")[0] for stage_name in commands)
     told = paths.told(params.campaigns()[campaign].study, campaign, shipped=True)
     return f"{ran} ran again on the traces of {campaign}: {identity(before, made, [told])}"
 
@@ -261,9 +261,9 @@ def _do(command: str) -> None:
 
 def _compare_plans(campaign: str) -> None:
     """Say so if the study was declared anew since the campaign was measured."""
-    files = [folder(campaign) / "plan.json" for folder in (paths.results, paths.raw)]
+    files = [folder(campaign) / paths.PLAN for folder in (paths.results, paths.raw)]
     declared, measured = (Plan.from_json(json.loads(file.read_text()), file) for file in files)
-    identity = json.loads((paths.raw(campaign) / "campaign.json").read_text())
+    identity = json.loads((paths.raw(campaign) / paths.IDENTITY).read_text())
     if identity["testbed"]["kind"] == "directory":
         only = measured.baseline["file_system"]
         declared = make_plan(load_study(declared.study), declared.profile.name, only=only)

@@ -66,8 +66,6 @@ def identity(before: str, folders: Iterable[Path], told: Iterable[Path]) -> str:
     told : iterable of Path
         Tables of what campaigns say of claims, of which git has the numbers.
     """
-    from fsgreen.rules.answer import listed
-
     shipped, here = (
         {name: out for name, out in outputs(text).items() if _within(name, folders := [*folders])}
         for text in (committed(lock_file()) or before, lock_file().read_text())
@@ -79,6 +77,8 @@ def identity(before: str, folders: Iterable[Path], told: Iterable[Path]) -> str:
     if not differ:
         files = sum(out.files_count for out in shipped.values())
         return f"all {len(shipped)} outputs ({files} files) are identical to those shipped{new}"
+    from fsgreen.rules.answer import listed  # its room imports all that measures by statistics
+
     apart = _apart([file for file in told if str(file.relative_to(paths.root())) in differ])
     return (
         f"{len(differ)} of {len(shipped)} outputs differ from those shipped{new}; {apart}: "

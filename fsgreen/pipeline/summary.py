@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fsgreen.analysis.claims.together import DISAGREE
-from fsgreen.claims import OTHER_STATE, SIZE_EXCLUDED, SIZE_OPEN
+from fsgreen.claims import DISAGREE, OTHER_STATE, SIZE_EXCLUDED, SIZE_OPEN
 
 YES, PARTLY, NO = ("reproduced",), (SIZE_OPEN, SIZE_EXCLUDED), ("not reproduced", "reversed")
 HOLDS = {"yes": YES, "partly": PARTLY, "no": NO}

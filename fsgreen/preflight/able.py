@@ -23,9 +23,9 @@ second."""
 def check(folder: Path | None, image_b: int = IMAGE_B) -> Iterator[Finding]:
     """Yield the findings; images would go to `folder`, or where the best testbed makes them."""
     yield from _programs()
-    found = testbeds.available()
-    best = next(entry for entry in found if entry.usable)
-    yield from _usable("testbed", found, None)
+    places = testbeds.available()
+    best = next(entry for entry in places if entry.usable)
+    yield from _usable("testbed", places, None)
     yield from _usable("file system", filesystems.available(), "usable")
     place = folder or testbeds.default_folder(best.name)
     yield _space("images", place, image_b, "--folder ELSEWHERE")
@@ -44,9 +44,9 @@ def _programs() -> Iterator[Finding]:
 
 
 def _usable(
-    kind: str, found: Iterable[testbeds.Availability], state: str | None
+    kind: str, listed: Iterable[testbeds.Availability], state: str | None
 ) -> Iterator[Finding]:
-    for name, usable, why in found:
+    for name, usable, why in listed:
         if usable:
             yield Finding(f"{kind} {name}", state or why, "ok")
         else:
@@ -63,11 +63,11 @@ def _space(what: str, folder: Path, least_b: int, elsewhere: str) -> Finding:
 
 def _meter_ports() -> Finding:
     ports = Path("/dev/serial/by-id")
-    found = sorted(os.listdir(ports)) if ports.is_dir() else []
-    if found:
+    names = sorted(os.listdir(ports)) if ports.is_dir() else []
+    if names:
         return Finding(
             "power meter",
-            f"serial ports: {', '.join(found)}",
+            f"serial ports: {', '.join(names)}",
             "ok",
             "name one in a testbed file: docs/measuring.md",
         )

@@ -56,11 +56,11 @@ def check(tree: Tree) -> Iterator[Finding]:
     yield _clocksource(tree)
 
 
-def _clock(found: Synchronisation | None) -> Finding:
-    if found is None:
+def _clock(clock: Synchronisation | None) -> Finding:
+    if clock is None:
         return Finding("clock", "the kernel does not tell whether it is synchronised", "note")
-    if found.synchronised:
-        return Finding("clock", f"synchronised within {found.maximum_error_s:.3f} s", "ok")
+    if clock.synchronised:
+        return Finding("clock", f"synchronised within {clock.maximum_error_s:.3f} s", "ok")
     return Finding(
         "clock",
         "not synchronised: meters with a clock of their own cannot be matched by the date",

@@ -64,21 +64,21 @@ def shares(before: str, after: str) -> Shares | None:
 
 
 def _ticks(text: str) -> list[int] | None:
-    found = re.search(r"^cpu +((?:[0-9]+ +){7}[0-9]+)", text, re.M)
-    return None if found is None else [int(word) for word in found[1].split()]
+    match = re.search(r"^cpu +((?:[0-9]+ +){7}[0-9]+)", text, re.M)
+    return None if match is None else [int(word) for word in match[1].split()]
 
 
-def _processors(found: Shares | None) -> Iterator[Finding]:
-    if found is None:
+def _processors(shares: Shares | None) -> Iterator[Finding]:
+    if shares is None:
         yield Finding("CPU", "not readable", "note")
         return
-    busy = f"{found.busy_percent:.0f} % of all cores used by others"
-    if found.busy_percent < BUSY_LIMIT_PERCENT:
+    busy = f"{shares.busy_percent:.0f} % of all cores used by others"
+    if shares.busy_percent < BUSY_LIMIT_PERCENT:
         yield Finding("CPU", busy, "ok")
     else:
         yield Finding("CPU", busy, "warning", "end other work before measuring: top")
-    steal = f"{found.steal_percent:.1f} % of all cores taken by the host"
-    if found.steal_percent < STEAL_LIMIT_PERCENT:
+    steal = f"{shares.steal_percent:.1f} % of all cores taken by the host"
+    if shares.steal_percent < STEAL_LIMIT_PERCENT:
         yield Finding("steal time", steal, "ok")
     else:
         yield Finding(

@@ -86,13 +86,13 @@ def _timers(rows: Sequence[host.Row], tree: Tree) -> Finding:
 
 def _cron(tree: Tree) -> Finding:
     names = {tree.text(f"proc/{entry}/comm") for entry in tree.folders("proc", "comm")}
-    found = sorted(name for name in CRON & names if name)
-    if found:
+    running = sorted(name for name in CRON & names if name)
+    if running:
         return Finding(
             "timers",
-            f"{', '.join(found)} may start jobs",
+            f"{', '.join(running)} may start jobs",
             "warning",
-            f"service {found[0]} stop; and start it again afterwards",
+            f"service {running[0]} stop; and start it again afterwards",
         )
     inside = machine.container(tree)
     if inside != "none":

@@ -20,6 +20,7 @@ from fsgreen.recommend.changes import KINDS
 from fsgreen.recommend.table import COLUMNS, recommend
 from fsgreen.reduce import (
     at,
+    in_guest,
     is_imported,
     read_identity,
     read_plan,
@@ -71,7 +72,7 @@ class Source:
         where = "in memory" if testbed.get("in_memory") else "on disk"
         if testbed["kind"] == "simdisk":
             where = f"simulated disk: {testbed['model']}"
-        if testbed["kind"] == "vm":
+        if in_guest(self.identity):
             where = f"{testbed['guest_kernel']}; {testbed['compares']}"
         profile = self.plan.profile
         share = profile.scale.get(workload)

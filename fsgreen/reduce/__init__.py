@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.design import Plan
+from fsgreen.design.begun import in_guest, read_identity, read_plan
 from fsgreen.progress import progress
 from fsgreen.reduce.imported import (
     altered_files,
@@ -26,8 +27,6 @@ from fsgreen.reduce.pool import (
     due_trials,
     measured,
     poolable_trials,
-    read_identity,
-    read_plan,
     rests_on,
     simulated,
     simulated_disk,
@@ -61,6 +60,7 @@ __all__ = [
     "discarded_trials",
     "due_trials",
     "factors_of",
+    "in_guest",
     "is_imported",
     "level_label",
     "log2_profile",
@@ -151,14 +151,14 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
     import pandas as pd
 
     plan = read_plan(campaign)
-    trials = [one for one in list_discarded(paths.raw(campaign)) if one.record.exit == "ok"]
+    trials = [each for each in list_discarded(paths.raw(campaign)) if each.record.exit == "ok"]
     for trial in trials:
         trial.verify()
     attached = attached_meters(paths.raw(campaign))
     rows = []
     for trial in trials:
         length_s = trial.record.measured_s
-        energy = {one.name: unknown_energy(one.name, one.info, length_s) for one in attached}
+        energy = {each.name: unknown_energy(each.name, each.info, length_s) for each in attached}
         energy |= _attached_energies(attached, trial)
         rows.append(trial_row(Traces.of(trial, plan, energy)))
     return pd.DataFrame(rows)

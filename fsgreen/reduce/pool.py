@@ -3,39 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fsgreen import audit, design, paths
 from fsgreen.design import Cell, Measured, Plan, PlannedTrial
+from fsgreen.design.begun import in_guest, read_identity, read_plan
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import Trial, list_trials, read_of_campaign
+from fsgreen.trial import Trial, list_trials
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def read_plan(campaign: str) -> Plan:
-    """Return the plan under which a campaign was measured.
-
-    Raises
-    ------
-    FsgreenError
-        If there is none, or it was edited.
-    """
-    return Plan.from_json(
-        read_of_campaign(campaign, "plan.json"), paths.raw(campaign) / "plan.json"
-    )
-
-
-def read_identity(campaign: str) -> dict[str, Any]:
-    """Return what a campaign began with: testbed, meters, idle power, boundary and first audit.
-
-    Raises
-    ------
-    FsgreenError
-        If there is none.
-    """
-    return read_of_campaign(campaign, "campaign.json")
 
 
 def simulated_disk(campaign: str) -> str | None:
@@ -49,7 +26,7 @@ def simulated(campaign: str) -> str | None:
 
     No number of such a campaign was measured, and figures say so.
     """
-    if read_identity(campaign)["testbed"]["kind"] == "vm":
+    if in_guest(read_identity(campaign)):
         return "in a virtual machine"
     disk = simulated_disk(campaign)
     return None if disk is None else f"simulated disk: {disk}"
@@ -59,7 +36,7 @@ def rests_on(campaign: str) -> str:
     """Return in a line what the numbers rest on: power's boundary, a simulated disk, a guest."""
     identity, disk = read_identity(campaign), simulated_disk(campaign)
     boundary = f"power boundary: {identity['boundary']}"
-    if identity["testbed"]["kind"] == "vm":
+    if in_guest(identity):
         return f"{boundary}; in a virtual machine: {identity['testbed']['compares']}"
     return boundary if disk is None else f"{boundary}; simulated disk: {disk}"
 

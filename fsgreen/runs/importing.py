@@ -86,9 +86,7 @@ class ImportedRuns:
         units.check_columns(self.runs, also=factors.names()).to_csv(partial / RUNS, index=False)
         if not self.aside.empty:
             self.aside.to_csv(partial / "aside.csv", index=False)
-        trial.write_json(
-            partial / "plan.json", plan_of_runs(self.runs.to_dict("records")).to_json()
-        )
+        trial.write_json(partial / paths.PLAN, plan_of_runs(self.runs.to_dict("records")).to_json())
         trial.write_json(partial / "confounds.json", {})  # nothing was probed
         record = {"format": self.format, "title": title, "files": list(self.sources)}
         identity = {
@@ -99,7 +97,7 @@ class ImportedRuns:
             "boundary": self.boundary,
             "imported": record,
         }
-        trial.write_json(partial / "campaign.json", identity)
+        trial.write_json(partial / paths.IDENTITY, identity)
         return partial.rename(folder)
 
 

@@ -128,4 +128,4 @@ def _differing(variants: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
     several = list(variants)
     names = sorted({name for variant in several for name in variant})
     texts = {name: {variant.get(name, "") for variant in several} for name in names}
-    return {name: found for name, found in texts.items() if len(found) > 1}
+    return {name: each for name, each in texts.items() if len(each) > 1}

@@ -121,10 +121,10 @@ def simultaneous(ratio: Estimate, count: int) -> Estimate:
     low, high = math.nan, math.nan
     if ratio.has_interval and ratio.low > 0 and degrees > 0:
         half = math.log(ratio.high / ratio.low) / 2
-        one, all_of_them = (
+        alone, all_of_them = (
             distributions.t.ppf(1 - LEVEL / 2 / among, degrees) for among in (1, count)
         )
-        wider = float(half * all_of_them / one)
+        wider = float(half * all_of_them / alone)
         low, high = ratio.value * math.exp(-wider), ratio.value * math.exp(wider)
     return replace(ratio, low=low, high=high)
 
@@ -166,13 +166,13 @@ class _Pair:
             return cls((candidate_value, baseline_value), np.empty((2, 0)), 1)
         totals = resampled_totals(cells, seed, resamples)
         resampled = totals[..., 0] / totals[..., 1]
-        found = cls((candidate_value, baseline_value), resampled, n)
+        pair = cls((candidate_value, baseline_value), resampled, n)
         if scatter is None:
-            return found
-        found = replace(found, widening=scatter.widening)
+            return pair
+        pair = replace(pair, widening=scatter.widening)
         if not all(cell.single for cell in cells):
-            return found
-        return replace(found, error=scatter.error(n), degrees=scatter.degrees)
+            return pair
+        return replace(pair, error=scatter.error(n), degrees=scatter.degrees)
 
     @property
     def log_ratio(self) -> LogRatio:

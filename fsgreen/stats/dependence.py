@@ -120,7 +120,7 @@ def _shown(n: int) -> Floats:
     """Return the lag-1 autocorrelation that n blocks show of each of `COEFFICIENTS`."""
     centre = np.eye(n) - 1 / n
     covariances = (centre @ _correlations(c, n) @ centre for c in COEFFICIENTS)
-    return np.array([np.trace(found, 1) / np.trace(found) for found in covariances])
+    return np.array([np.trace(covariance, 1) / np.trace(covariance) for covariance in covariances])
 
 
 @functools.cache

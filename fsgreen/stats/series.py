@@ -80,9 +80,9 @@ def changepoints(values: ArrayLike) -> list[int]:
         return []
     series = _without_spikes(raw, 4 * math.sqrt(noise))
     series -= series.mean()
-    found = _segmented(series, noise)
-    if not found or _beats_dependence(found, series):
-        return found
+    changes = _segmented(series, noise)
+    if not changes or _beats_dependence(changes, series):
+        return changes
     return _segmented(series, noise * _long_run(raw))
 
 

@@ -50,18 +50,18 @@ def random_effects(
     ValueError
         If there are not two campaigns, or an error or its degrees are not positive.
     """
-    found, error = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
-    freedom = np.broadcast_to(np.asarray(degrees, dtype=float), found.shape)
-    k = found.size
+    effects, error = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
+    freedom = np.broadcast_to(np.asarray(degrees, dtype=float), effects.shape)
+    k = effects.size
     if k < 2 or not ((error > 0).all() and (freedom > 0).all()):
         raise ValueError("it takes two campaigns with errors above zero")
     fixed = error**-2.0
-    apart = float(fixed @ (found - fixed @ found / fixed.sum()) ** 2)
+    apart = float(fixed @ (effects - fixed @ effects / fixed.sum()) ** 2)
     spare = fixed.sum() - (fixed**2).sum() / fixed.sum()
     variance = max(0.0, (apart - (k - 1)) / spare)
     weights = 1 / (error**2 + variance)
-    value = float(weights @ found / weights.sum())
-    factor = max(1.0, float(weights @ (found - value) ** 2) / (k - 1))
+    value = float(weights @ effects / weights.sum())
+    factor = max(1.0, float(weights @ (effects - value) ** 2) / (k - 1))
     mean_error = math.sqrt(factor / weights.sum())
     quantile = float(distributions.t.ppf(0.5 + level / 2, k - 1))
     next_error = math.sqrt(variance + mean_error**2)

@@ -23,6 +23,9 @@ MAX_RIVAL = 0.8
 MAX_DRIFT_PPM = 200.0
 """No quartz is so bad; HOBO loggers are within 23 ppm (2 s a day)."""
 
+SEARCH_S = 60.0
+"""The largest offset that is looked for."""
+
 LAGS_PER_CHIP = 8
 
 LEAST_GAIN = 0.01
@@ -85,12 +88,11 @@ def fit_clock(
     readings: pd.DataFrame,
     patterns: Sequence[Sequence[float]],
     *,
-    search_s: float = 60.0,
     max_drift_ppm: float = MAX_DRIFT_PPM,
 ) -> ClockFit:
     """Fit offset and drift of a meter's clock from pulses near the ends of a campaign.
 
-    Each pattern is first looked for by correlation, at offsets up to `search_s` either way. Then
+    Each pattern is first looked for by correlation, at offsets up to `SEARCH_S` either way. Then
     each of its edges is located in the trace by the energy around it, and a line laid through
     them by least squares. An edge with a gap or a reading without a value near it is left out.
     Where readings are missing between two patterns and the clock may have been set there, both
@@ -102,8 +104,6 @@ def fit_clock(
         The trace, `time_s` on the meter's clock.
     patterns : sequence of sequences
         For each pattern the host's times of its edges: on, off, ... on, off.
-    search_s : float
-        The largest offset that is looked for.
     max_drift_ppm : float
         More is taken for a clock that was set.
 
@@ -123,7 +123,7 @@ def fit_clock(
         raise _refused("the trace has no power", "look at its flags")
     hosts_s = [_rising(pattern) for pattern in patterns]
     energy_j = np.concatenate(([0.0], np.cumsum(power_w[1:] * np.diff(time_s))))
-    lags = [_look(time_s, energy_j, host_s, search_s) for host_s in hosts_s]
+    lags = [_look(time_s, energy_j, host_s) for host_s in hosts_s]
     expected_s = [host_s + lag_s for host_s, (lag_s, _, _) in zip(hosts_s, lags, strict=True)]
     interval_s = float(np.median(np.diff(time_s)))
     doubt_s = max(step_s for _, step_s, _ in lags)
@@ -148,16 +148,14 @@ def fit_clock(
         doubt_s = min(doubt_s, max(2 * interval_s, 5 * fit.residual_s))
 
 
-def _look(
-    time_s: Array, energy_j: Array, host_s: Array, search_s: float
-) -> tuple[float, float, float]:
+def _look(time_s: Array, energy_j: Array, host_s: Array) -> tuple[float, float, float]:
     """Return the lag at which a pattern is found, the step of the search, and the correlation."""
     chip_s = float(np.diff(host_s).min())
     step_s = chip_s / LAGS_PER_CHIP
     model = np.arange(host_s[0] - chip_s, host_s[-1] + chip_s, step_s)
     share = expected_share(host_s, model)
-    first = max(-search_s, time_s[0] - model[0])
-    last = min(search_s, time_s[-1] - model[-1])
+    first = max(-SEARCH_S, time_s[0] - model[0])
+    last = min(SEARCH_S, time_s[-1] - model[-1])
     if last < first:
         raise _refused(
             f"the trace begins after or ends before the pulses at {host_s[0]:.6g} s, with a chip "

@@ -14,8 +14,6 @@ from fsgreen import paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 
-PLAN = "plan.json"
-
 SMALL: Mapping[str, Any] = {
     "compression": "zstd",
     "compression_level": 9,
@@ -43,9 +41,9 @@ def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
     try:
         value: dict[str, Any] = json.loads(file.read_text())
     except FileNotFoundError:
-        if name == PLAN or not (file.parent / PLAN).exists():
+        if name == paths.PLAN or not (file.parent / paths.PLAN).exists():
             raise paths.unknown_campaign(campaign) from None
-        plan = read_of_campaign(campaign, PLAN)
+        plan = read_of_campaign(campaign, paths.PLAN)
         raise FsgreenError(
             f"the campaign '{campaign}' has a plan, but its first trial has not begun",
             where=file.parent,

@@ -10,13 +10,13 @@ from scipy import stats as distributions
 
 from fsgreen import paths
 from fsgreen.analysis.claims.together import (
-    DISAGREE,
     claims_together,
     over_parts,
     parts_together,
     tell,
     told,
 )
+from fsgreen.claims import DISAGREE
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import write_table
 from tests.parts_of_claims import part_of_a_campaign

@@ -7,7 +7,7 @@ from emulated_program import Program
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import asking
-from tests.patience import wait_for
+from tests.patience import LIMIT_S, wait_for
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def tool(tmp_path, monkeypatch):
     return program
 
 
-def ask(*command, timeout_s=5.0):
+def ask(*command, timeout_s=LIMIT_S):
     return asking.answer(["tool", *command], timeout_s=timeout_s, next_step="mend it")
 
 

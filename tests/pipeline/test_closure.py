@@ -9,6 +9,7 @@ import pytest
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import closure
+from fsgreen.pipeline.sources import Sources
 from tests.pipeline.declared import DVC, PARAMS, entries
 
 
@@ -21,7 +22,7 @@ def test_every_stage_of_a_notebook_depends_on_its_digest() -> None:
 
 def test_the_paper_over_all_studies_rests_on_what_any_of_them_takes() -> None:
     assert "build/code/article" in DVC["article"]["deps"]
-    listed = closure.article_digest()
+    listed = closure.article_digest(Sources())
     for file in ("article/section.py", "papers/sun14/published.py", "papers/fast10/claims.yaml"):
         assert f"  fsgreen/{file}\n" in listed
 
@@ -76,28 +77,28 @@ def write_notebook(folder: Path, *cells: str) -> None:
     ],
 )
 def test_an_edit_of_what_a_stage_uses_changes_its_digest(package: Path, touched: str) -> None:
-    before = closure.digest("go", "mine")
+    before = closure.digest("go", "mine", Sources())
     text = (package / touched).read_text()
     (package / touched).write_text(
         text.replace("(c, ", "(d, ") if "ipynb" in touched else text + "#"
     )
-    assert closure.digest("go", "mine") != before
+    assert closure.digest("go", "mine", Sources()) != before
 
 
 @pytest.mark.parametrize(
     "touched", ["fsgreen/apart.py", "fsgreen/near/other.csv", "fsgreen/papers/theirs/analyse.py"]
 )
 def test_an_edit_of_anything_else_does_not(package: Path, touched: str) -> None:
-    before = closure.digest("go", "mine")
+    before = closure.digest("go", "mine", Sources())
     (package / touched).write_text("edited")
-    assert closure.digest("go", "mine") == before
+    assert closure.digest("go", "mine", Sources()) == before
 
 
 def test_an_import_that_cannot_be_followed_is_refused(package: Path) -> None:
     """Otherwise a list would look whole and lack what that imports."""
     (package / "fsgreen" / "far.py").write_text("import importlib\nimportlib.import_module(name)")
     with pytest.raises(FsgreenError, match=r"line 2 imports(.|\n)*far\.py"):
-        closure.digest("go", "mine")
+        closure.digest("go", "mine", Sources())
 
 
 def test_digests_are_written_for_each_study_and_left_alone_while_they_hold(package: Path) -> None:

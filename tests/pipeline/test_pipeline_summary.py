@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from fsgreen.analysis.claims.together import DISAGREE
-from fsgreen.claims import VERDICTS, Basis
+from fsgreen.claims import DISAGREE, VERDICTS, Basis
 from fsgreen.pipeline.summary import GROUPS, table
 
 WIDEST = 100

@@ -11,6 +11,7 @@ import yaml
 from fsgreen import cli, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import closure, project
+from fsgreen.pipeline.sources import Sources
 
 STUDY = """
 study: tiny
@@ -97,13 +98,13 @@ def test_its_pipeline_is_that_of_the_package(made: Path) -> None:
 
 def test_digests_there_name_the_texts_and_numbers_of_the_package(made: Path) -> None:
     """An edit of these would otherwise leave an old report standing."""
-    listed = closure.digest("paper", "mine")
+    listed = closure.digest("paper", "mine", Sources())
     assert "  paper/study.typ\n" in listed
     assert "  data/reference/claims.yaml\n" in listed
-    assert "  paper/study.typ\n" not in closure.digest("reduce", "mine")
+    assert "  paper/study.typ\n" not in closure.digest("reduce", "mine", Sources())
     (made / "paper").mkdir()
     (made / "paper" / "mine.typ").write_text("= Mine")
-    assert closure.digest("paper", "mine") != listed
+    assert closure.digest("paper", "mine", Sources()) != listed
 
 
 def test_a_notebook_and_a_text_of_its_own_stand_before_those_of_the_package(made: Path) -> None:

@@ -23,6 +23,7 @@ from fsgreen import paths
 from fsgreen.claims import load_claims
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.pipeline import closure, pull
+from fsgreen.pipeline.sources import Sources
 from tests import clones
 from tests.pipeline.declared import PARAMS, entries
 
@@ -138,16 +139,18 @@ def observe(campaign: str, data: Path, out: Path) -> list[Observed]:
 
 
 def test_every_module_that_a_stage_imports_is_in_its_digest(observed: list[Observed]) -> None:
+    sources = Sources()
     for campaign, stage, modules, _ in observed:
-        listed = closure.digest(stage, PARAMS[campaign]["study"])
+        listed = closure.digest(stage, PARAMS[campaign]["study"], sources)
         assert modules
         for module in modules:
             assert f"  {module.relative_to(paths.root())}\n" in listed, f"{stage}: {module}"
 
 
 def test_every_file_that_a_stage_reads_is_declared(observed: list[Observed]) -> None:
+    sources = Sources()
     for campaign, stage, _, opened in observed:
-        listed = closure.digest(stage, PARAMS[campaign]["study"])
+        listed = closure.digest(stage, PARAMS[campaign]["study"], sources)
         declared = [*entries(stage, "deps", campaign), *entries(stage, "outs", campaign)]
         if entries(stage, "params", campaign):
             declared.append("params.yaml")

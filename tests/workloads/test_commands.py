@@ -20,7 +20,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.reduce import log2_profile
 from fsgreen.workloads import WorkloadFailed
 from fsgreen.workloads.command import fio
-from tests.patience import wait_for
+from tests.patience import LIMIT_S, wait_for
 
 needs_fio = pytest.mark.skipif(
     shutil.which("fio") is None, reason="fio is not installed: apt-get install fio"
@@ -63,9 +63,9 @@ def test_a_run_of_fio_says_what_a_trial_needs(tmp_path: Path) -> None:
     assert (warmup.name, measure.name) == ("warmup", "measure")
     assert warmup.end_s == measure.start_s
     assert warmup.duration_s >= 1.0
-    assert measure.duration_s == pytest.approx(3.0, abs=0.1)
+    assert measure.duration_s > 2.9
     ops, summary = units.check_columns(outcome.ops), outcome.summary
-    assert len(ops) in (3, 4)
+    assert len(ops) >= 3
     assert ops["time_s"].iloc[-1] == pytest.approx(measure.end_s)
     assert ops["duration_s"].sum() == pytest.approx(measure.duration_s)
     assert summary.work_ops > 0
@@ -78,7 +78,7 @@ def test_a_run_of_fio_says_what_a_trial_needs(tmp_path: Path) -> None:
     [jobs] = summary.threads
     assert sum(jobs.work_ops) == summary.work_ops
     assert len(jobs.ended_s) == 2
-    assert 0 < summary.cost.user_s + summary.cost.system_s < 2 * 3.2
+    assert 0 < summary.cost.user_s + summary.cost.system_s < 2 * (measure.duration_s + 0.2)
     assert summary.finished is None
     assert not summary.errors
     assert summary.variables == {"block_size_b": 4096, "jobs": 2, "scale": 1.0}
@@ -93,7 +93,7 @@ def test_a_limit_of_the_load_is_put_in_and_left_out_where_there_is_none(tmp_path
 @needs_fio
 def test_work_with_an_end_of_its_own_is_finished(tmp_path: Path) -> None:
     command = ["fio", "--name=once", "--directory={directory}", "--size=4m", "--rw=write"]
-    outcome = load([*command, "--bs=4k", "--rate_iops=800"]).run(tmp_path, SEED, 0.0, 60.0)
+    outcome = load([*command, "--bs=4k", "--rate_iops=800"]).run(tmp_path, SEED, 0.0, LIMIT_S)
     assert outcome.summary.finished is True
     assert outcome.summary.work_ops == 1024
 
@@ -118,7 +118,7 @@ def test_a_full_file_system_is_told_as_such(tmp_path: Path) -> None:
     try:
         command = ["fio", "--name=w", "--directory={directory}", "--rw=write", "--size=8m"]
         with pytest.raises(FsgreenError, match=r"full|No space left"):
-            load([*command, "--bs=64k", "--fallocate=none"]).run(folder, SEED, 0.0, 60.0)
+            load([*command, "--bs=64k", "--fallocate=none"]).run(folder, SEED, 0.0, LIMIT_S)
     finally:
         subprocess.run(["umount", folder], check=True)
 
@@ -146,7 +146,7 @@ def test_a_stopped_run_is_partial_and_a_killed_one_fails(tmp_path: Path) -> None
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(WorkloadFailed):
-        workload.run(tmp_path, SEED, 0.0, 60.0)
+        workload.run(tmp_path, SEED, 0.0, LIMIT_S)
     killer.join()
     assert done
 
@@ -234,13 +234,13 @@ def test_any_command_can_be_measured_for_its_time(tmp_path: Path) -> None:
     """Unpacking an archive is one operation, of the time that it takes."""
     workload = load(["sh", "-c", "test -d {directory} && sleep 0.2"], "elapsed")
     workload.check()
-    outcome = workload.run(tmp_path, SEED, 0.0, 60.0)
+    outcome = workload.run(tmp_path, SEED, 0.0, LIMIT_S)
     assert outcome.summary.work_ops == 1
     assert outcome.summary.duration_s >= 0.2
     assert outcome.summary.finished is True
     assert outcome.latency["work_ops"].tolist() == [1]
     with pytest.raises(WorkloadFailed, match="status 3"):
-        load(["sh", "-c", "exit 3"], "elapsed").run(tmp_path, SEED, 0.0, 60.0)
+        load(["sh", "-c", "exit 3"], "elapsed").run(tmp_path, SEED, 0.0, LIMIT_S)
 
 
 def test_files_are_made_by_a_command_of_their_own(tmp_path: Path) -> None:

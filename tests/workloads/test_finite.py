@@ -8,11 +8,11 @@ import pytest
 from fsgreen import workloads
 from fsgreen.stacks import cache
 from fsgreen.workloads import Outcome
+from tests.patience import LIMIT_S
 
 pytestmark = pytest.mark.usefixtures("engine", "caches_dropped")
 
 SEED = 7
-LIMIT_S = 60.0
 MIB = 2**20
 
 

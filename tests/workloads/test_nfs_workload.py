@@ -13,6 +13,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.workloads import Workload, WorkloadFailed, process
 from fsgreen.workloads.nfs import PROGRAM, Program, started
 from fsgreen.workloads.wml import engine
+from tests.patience import LIMIT_S
 
 SEED = 5
 SCALE = 1 / 64
@@ -38,7 +39,7 @@ def test_each_reader_reads_its_file_and_has_its_time(tmp_path: Path, transport: 
     workload.check()
     assert workload.prepare(tmp_path, SEED)["files"] == 4
     assert {file.stat().st_size for file in tmp_path.iterdir()} == {MIB}
-    outcome = workload.run(tmp_path, SEED, 0.0, 60.0)
+    outcome = workload.run(tmp_path, SEED, 0.0, LIMIT_S)
     summary = outcome.summary
     assert summary.finished and summary.read_b == workload.size_b == 4 * MIB
     [kind] = summary.threads
@@ -57,7 +58,7 @@ def test_the_server_reads_ahead_as_the_cell_says(tmp_path: Path) -> None:
     for heuristic in ("default", "cursors"):
         workload = readers(heuristic=heuristic, strides=4)
         workload.prepare(tmp_path, SEED)
-        counts[heuristic] = workload.run(tmp_path, SEED, 0.0, 60.0).summary.counts
+        counts[heuristic] = workload.run(tmp_path, SEED, 0.0, LIMIT_S).summary.counts
     assert counts["default"]["nfs_reads_count"] == counts["cursors"]["nfs_reads_count"] == 512
     assert counts["default"]["nfs_ahead_b"] < 0.01 * 4 * MIB
     assert counts["cursors"]["nfs_ahead_b"] > 4 * MIB
@@ -65,7 +66,9 @@ def test_the_server_reads_ahead_as_the_cell_says(tmp_path: Path) -> None:
     for table in ("small", "large"):
         workload = readers(scale=8 * SCALE, table=table, readers=32, transport="udp")
         workload.prepare(tmp_path, SEED)
-        evicted[table] = workload.run(tmp_path, SEED, 0.0, 60.0).summary.counts["nfs_evicted_count"]
+        evicted[table] = workload.run(tmp_path, SEED, 0.0, LIMIT_S).summary.counts[
+            "nfs_evicted_count"
+        ]
     assert evicted["small"] > 100 and evicted["large"] == 0
 
 
@@ -86,11 +89,11 @@ def test_a_run_that_is_stopped_or_too_long_does_not_count(tmp_path: Path) -> Non
     workload.prepare(tmp_path, SEED)
     stop.set()
     with pytest.raises(WorkloadFailed, match="stopped"):
-        workload.run(tmp_path, SEED, 0.0, 60.0, stop=stop)
+        workload.run(tmp_path, SEED, 0.0, LIMIT_S, stop=stop)
     with pytest.raises(WorkloadFailed, match="not all was read within 0 s"):
         workload.run(tmp_path, SEED, 0.0, 0.0)
     with pytest.raises(WorkloadFailed, match="No such file"):
-        workload.run(tmp_path / "none", SEED, 0.0, 60.0)
+        workload.run(tmp_path / "none", SEED, 0.0, LIMIT_S)
 
 
 def test_a_server_that_does_not_answer_is_told_as_such() -> None:
@@ -112,7 +115,7 @@ def test_what_a_program_complained_of_is_not_taken_for_the_remedy() -> None:
                 process.started(["true"], subprocess.PIPE, errors) as ended,
                 pytest.raises(WorkloadFailed, match=f"{PROGRAM} failed: no luck") as caught,
             ):
-                Program(ended, errors).report(60.0)
+                Program(ended, errors).report(LIMIT_S)
         assert caught.value.next_step == next_step
 
 
@@ -120,7 +123,7 @@ def test_what_a_program_complained_of_is_not_taken_for_the_remedy() -> None:
 def test_a_server_is_gone_when_its_block_is_left(tmp_path: Path) -> None:
     """One that stayed would hold the file system of the next trial."""
     with started(["serve", str(tmp_path), "--listen=127.0.0.1:0"]) as server:
-        assert server.report(60.0)["address"].startswith("127.0.0.1:")
+        assert server.report(LIMIT_S)["address"].startswith("127.0.0.1:")
         pid = server.pid
     assert not Path(f"/proc/{pid}").exists()
 
@@ -135,4 +138,4 @@ def test_what_cannot_be_is_refused_before_anything_is_made() -> None:
 @needs_program
 def test_readers_that_end_by_themselves_take_no_warm_up(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match="no warm-up"):
-        readers().run(tmp_path, SEED, 1.0, 60.0)
+        readers().run(tmp_path, SEED, 1.0, LIMIT_S)

@@ -16,6 +16,7 @@ import pandas as pd
 from fsgreen import paths, stats
 from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
 from fsgreen.claims import (
+    DISAGREE,
     OTHER_STATE,
     Band,
     Basis,
@@ -27,14 +28,11 @@ from fsgreen.claims import (
 )
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import read_csv, read_identity, read_plan, read_table, write_csv
+from fsgreen.reduce import in_guest, read_csv, read_identity, read_plan, read_table, write_csv
 from fsgreen.rules.verdicts import CLOCK, Key, estimates, off_percent, pooled, same_p
 from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
-
-DISAGREE = "campaigns disagree"
-"""What is said in place of a verdict where campaigns differ by more than their intervals."""
 
 REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
 UNDECIDED: tuple[Verdict, ...] = ("inconclusive", "underpowered")
@@ -76,7 +74,7 @@ def tell(campaign: str, *, shipped: bool) -> None:
         parts,
         campaign=campaign,
         profile=plan.profile.name,
-        place=_place(plan, testbed),
+        place=_place(plan, identity),
         testbed=testbed["kind"],
     )
     if paths.results(campaign).parent.name != "scratch":
@@ -107,12 +105,13 @@ def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return table.assign(**texts)
 
 
-def _place(plan: Plan, testbed: Mapping[str, Any]) -> str:
+def _place(plan: Plan, identity: Mapping[str, Any]) -> str:
+    testbed = identity["testbed"]
     kind = testbed["kind"]
     if kind == "simdisk":
         disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
         return f"{kind}: {', '.join(disks) or testbed.get('model', 'simulated')}"
-    clock = f" by {testbed['clock']}" if kind == "vm" else ""
+    clock = f" by {testbed['clock']}" if in_guest(identity) else ""
     return f"{kind}{clock}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
 
 

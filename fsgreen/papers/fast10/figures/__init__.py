@@ -15,7 +15,7 @@ from fsgreen.papers.fast10.figures.webserver import cpu_split, power_by_load
 from fsgreen.papers.fast10.reference import WORKLOADS, Printed
 from fsgreen.papers.fast10.tables import write_tables
 from fsgreen.papers.fast10.tables.then_and_now import paired
-from fsgreen.reduce import read_identity, read_plan, read_table
+from fsgreen.reduce import in_guest, read_identity, read_plan, read_table
 
 __all__ = ["configurations", "cpu_split", "options_then_and_now", "power_by_load", "write"]
 
@@ -34,8 +34,8 @@ def write(campaign: str) -> Path:
     printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
     keep = keeper(campaign)
     keep(power_by_load(cells, printed.points("1")), "fig1")
-    in_guest = read_identity(campaign)["testbed"]["kind"] == "vm"
-    keep(empty(new(1.2), GUEST) if in_guest else cpu_split(cells), "fig2")
+    guest = in_guest(read_identity(campaign))
+    keep(empty(new(1.2), GUEST) if guest else cpu_split(cells), "fig2")
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"

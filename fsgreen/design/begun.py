@@ -1,0 +1,40 @@
+"""What a campaign began with: the plan of its trials, and what it is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fsgreen import paths
+from fsgreen.design.plan import Plan
+from fsgreen.trial import read_of_campaign
+
+
+def read_plan(campaign: str) -> Plan:
+    """Return the plan under which a campaign is measured.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or its plan is damaged or was edited.
+    """
+    return Plan.from_json(read_of_campaign(campaign, paths.PLAN), paths.raw(campaign) / paths.PLAN)
+
+
+def read_identity(campaign: str) -> dict[str, Any]:
+    """Return `campaign.json`: testbed, meters, workloads, idle power, audit of the first day.
+
+    And what the preflight table found at each start.
+
+    Raises
+    ------
+    FsgreenError
+        If there is no such campaign, or its first trial has not begun.
+    """
+    return read_of_campaign(campaign, paths.IDENTITY)
+
+
+def in_guest(identity: Mapping[str, Any]) -> bool:
+    """Return whether a campaign, by its identity, is measured in a virtual machine."""
+    kind: str = identity["testbed"]["kind"]
+    return kind == "vm"
