@@ -14,7 +14,7 @@ from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
 from fsgreen.reduce import at, blocks_by_clock, factors_of
 from fsgreen.stats import coverage
 
-COMPARED = ("workload", "file_system", "option", "load_ops_s")
+VARIED = ("workload", "file_system", "option", "load_ops_s")
 """Factors that tables and figures of file systems vary; all others are held at the baseline."""
 
 SHARES = ("user", "system", "iowait", "idle", "steal")
@@ -69,7 +69,7 @@ def cells_table(
 
 
 def at_baseline(
-    table: pd.DataFrame, plan: Plan, treatments: Sequence[str] = COMPARED
+    table: pd.DataFrame, plan: Plan, treatments: Sequence[str] = VARIED
 ) -> pd.DataFrame:
     """Return the rows of trials, cells or comparisons in the state of the study's baseline.
 

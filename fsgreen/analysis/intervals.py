@@ -23,7 +23,7 @@ TRIALS = {
 NOMINAL = "95 %"
 
 IRREGULAR_CELLS = {
-    "file": "odd_cells.svg",
+    "file": "irregular_cells.svg",
     "caption": "Every trial of the cells that look as if their mean hid a long tail or two modes, "
     "or that scatter widely (rule 33).",
 }
@@ -62,7 +62,7 @@ def intervals(
             for what, name, count in used
         ],
         "notes": list(_notes(cells)),
-        "odd": [IRREGULAR_CELLS] if len(irregular(cells)) else [],
+        "irregular": [IRREGULAR_CELLS] if len(irregular(cells)) else [],
     }
 
 

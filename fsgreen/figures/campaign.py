@@ -98,6 +98,6 @@ def confound_curves(campaign: str) -> dict[str, Figure]:
 def keep_common(campaign: str) -> None:
     """Save the figures that every campaign has."""
     keep = keeper(campaign)
-    keep(irregular_cells_of(campaign), "odd_cells")
+    keep(irregular_cells_of(campaign), "irregular_cells")
     for name, curve in confound_curves(campaign).items():
         keep(curve, name)

@@ -66,7 +66,7 @@ COLUMNS = [
     "risk",
 ]
 
-COMPARED = "option"
+OPTION = "option"
 """As the gate calls what is compared: a configuration is an option, of any file system."""
 
 
@@ -160,7 +160,7 @@ def recommend(
     trials = trials[trials["workload"] == workload]
     groups = groups_of(trials)
     (group,) = groups
-    pairs = [(COMPARED, workload, config, now) for config in admitted]
+    pairs = [(OPTION, workload, config, now) for config in admitted]
     effects = gate.flags(compared(groups, pairs, bounds))
     of_cell = cells[cells["workload"] == workload].set_index(["file_system", "option"])
     rankings = {metric: _ranked(effects, of_cell, metric, now) for metric in NAMES}
@@ -243,7 +243,7 @@ def _beside(
     bounds: Mapping[str, float],
 ) -> dict[tuple[str, Cell], str]:
     """Return the outcomes against the best; none if there is no best."""
-    pairs = [(COMPARED, workload, config, best) for config in configs if best not in (None, config)]
+    pairs = [(OPTION, workload, config, best) for config in configs if best not in (None, config)]
     effects = gate.flags(compared(groups, pairs, bounds))
     return {
         (row["metric"], _config(row)): "endangered"

@@ -82,7 +82,7 @@ def _of_campaign(study: str, campaign: str) -> Group:
     if not numbers:
         return Group(study, campaign, _not_made(f"./run reproduce {campaign}"), ())
     in_report = {
-        "figures": (*numbers["figures"], *numbers["intervals"]["odd"]),
+        "figures": (*numbers["figures"], *numbers["intervals"]["irregular"]),
         "interactions": numbers["interactions"],
     }
     captions = {

@@ -35,7 +35,12 @@ def groups(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(data))
         results = paths.results(CAMPAIGN)
-        for name in ("fig1", "fig3_schedulers", "odd_cells", "recommended_sequential-readers"):
+        for name in (
+            "fig1",
+            "fig3_schedulers",
+            "irregular_cells",
+            "recommended_sequential-readers",
+        ):
             draw(results / "figures", name)
         draw(results / "figures", "confound_queue", nothing=True)
         draw(results / "interactions", "pairs")
@@ -47,7 +52,9 @@ def groups(tmp_path_factory):
                 {"file": "fig1.svg", "caption": CAPTION},
                 {"file": "fig3_schedulers.svg", "caption": "Schedulers."},
             ],
-            "intervals": {"odd": [{"file": "odd_cells.svg", "caption": "Odd cells."}]},
+            "intervals": {
+                "irregular": [{"file": "irregular_cells.svg", "caption": "Irregular cells."}]
+            },
             "interactions": [{"file": "pairs.svg", "caption": "Pairs."}],
         }
         (results / "numbers.json").write_text(json.dumps(numbers))
@@ -76,7 +83,7 @@ def shown(groups):
 def test_every_figure_that_shows_something_is_there_once(groups):
     (group,) = (group for group in groups if group.name == CAMPAIGN)
     assert [figure.file.stem for figure in group.figures] == [
-        *("fig1", "fig3_schedulers", "odd_cells", "pairs", "recommended_sequential-readers")
+        *("fig1", "fig3_schedulers", "irregular_cells", "pairs", "recommended_sequential-readers")
     ]
     place = "Testbed: simdisk, image of 1 GiB; Disks: wd200bb, simulated; Power: modelled"
     assert group.about == place

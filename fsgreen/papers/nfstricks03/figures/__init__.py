@@ -40,7 +40,7 @@ def write(campaign: str) -> Path:
     drawn = _of_server(runs, printed) if has_server(trials) else _of_files(runs, printed, found)
     for name, figure in drawn:
         save(figure, folder, name)
-    keeper(campaign)(irregular_cells_of(campaign), "odd_cells")
+    keeper(campaign)(irregular_cells_of(campaign), "irregular_cells")
     for name, curve in confound_curves(campaign).items():
         save(curve, folder, name)
     write_tables(campaign, runs, found)
