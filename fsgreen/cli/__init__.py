@@ -16,10 +16,8 @@ from fsgreen import __version__, paths
 from fsgreen.cli import (
     campaigns,
     command,
-    docs,
+    documents,
     host,
-    labs,
-    ledger,
     lists,
     meters,
     pipeline,
@@ -117,11 +115,9 @@ def parser() -> command.Parser:
     pipeline.add(commands)
     lists.add(commands)
     rules.add(commands)
-    ledger.add(commands)
     review.add(commands)
-    docs.add(commands)
+    documents.add(commands)
     recommend.add(commands)
-    labs.add(commands)
     meters.add(commands)
     powerfiles.add(commands)
     runs.add(commands)

@@ -1,8 +1,9 @@
-"""Sub-commands of who reviews: one claim with its evidence, and two campaigns side by side."""
+"""Sub-commands of who reviews: a claim with its evidence, a study's ledger, two campaigns."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from fsgreen.cli import command
 
@@ -27,6 +28,16 @@ def add(commands: command.Commands) -> None:
         "--campaign", help="look at the cells of this one (default: that with the best evidence)"
     )
 
+    ledger = command.add(
+        commands,
+        "ledger",
+        _ledger,
+        "put what all campaigns of a study say of its claims side by side, and together",
+        "fsgreen ledger fast10, or one claim in full: fsgreen ledger fast10 web_dtlg",
+    )
+    ledger.add_argument("study", help="one whose campaigns have been judged here")
+    ledger.add_argument("claim", nargs="?", help="show the parts of this one, by campaign")
+
     compare = command.add(
         commands,
         "compare",
@@ -44,14 +55,6 @@ def add(commands: command.Commands) -> None:
         help="compare this (default: throughput and efficiency)",
     )
 
-    command.add(
-        commands,
-        "artifact",
-        _artifact,
-        "write ARTIFACT.md, for committees that evaluate artifacts, out of what ships",
-        "fsgreen artifact",
-    )
-
 
 def _claim(options: argparse.Namespace) -> None:
     from fsgreen import evidence, pipeline
@@ -66,7 +69,17 @@ def _claim(options: argparse.Namespace) -> None:
             )
         command.show(pipeline.reanalyse(campaign, "claims"))
         print()
-    for line in evidence.lines(claim, options.campaign):
+    _show_indented(evidence.lines(claim, options.campaign))
+
+
+def _ledger(options: argparse.Namespace) -> None:
+    from fsgreen import ledger
+
+    _show_indented(ledger.lines(options.study, options.claim))
+
+
+def _show_indented(lines: Iterable[str]) -> None:
+    for line in lines:
         command.show(line, hang=len(line) - len(line.lstrip()) + 4)
 
 
@@ -78,9 +91,3 @@ def _compare(options: argparse.Namespace) -> None:
             print(line)
         else:
             command.show(line)
-
-
-def _artifact(options: argparse.Namespace) -> None:
-    from fsgreen import artifact
-
-    print(artifact.write())
