@@ -50,16 +50,17 @@ class Ledger:
                     next_step="wait until it has ended, then ./run reproduce",
                 ) from error
 
-    def out_of_date(self, names: Iterable[str] = ()) -> dict[str, list[Any]]:
-        """Return why stages must run, by name; of all stages unless some are named.
+    def out_of_date(self, names: Iterable[str] = ()) -> dict[str, list[str]]:
+        """Return what is not as recorded of what stages rest on or made, by stage.
 
-        A stage that always runs is there only if what it makes is not what is recorded.
+        Of all unless some are named. A file or folder that several have is looked at once.
         """
-        changes: dict[str, list[Any]] = {}
+        hashes: dict[str, Any] = {}
         with self._turn:
-            for name in names or self._stages:
-                changes |= self._stages[name].status()
-        return {name: why for name, why in changes.items() if why != ["always changed"]}
+            changes = {
+                name: [*_changes(self._stages[name], hashes)] for name in names or self._stages
+            }
+        return {name: changed for name, changed in changes.items() if changed}
 
     def commands(self, campaign: str) -> dict[str, str]:
         """Return the command of each stage of a campaign that can run anywhere, in their order."""
@@ -134,3 +135,23 @@ class Ledger:
 
 def _of_study(stage: str) -> bool:
     return stage.startswith("ledger@")
+
+
+def _changes(stage: Any, hashes: dict[str, Any]) -> Iterator[str]:
+    """Yield what of a stage is not as recorded; a frozen one rests on nothing."""
+    for entry in (*([] if stage.frozen else stage.deps), *stage.outs):
+        if not _is_as_recorded(entry, hashes):
+            yield str(entry)
+    if stage.changed_stage():
+        yield "its command"
+
+
+def _is_as_recorded(entry: Any, hashes: dict[str, Any]) -> bool:
+    from dvc.dependency import ParamsDependency
+
+    # Parameters are compared by their values; what DVC keeps must be in its store, too.
+    if entry.use_cache or isinstance(entry, ParamsDependency):
+        return not entry.status()
+    if entry.fs_path not in hashes:
+        hashes[entry.fs_path] = entry.get_hash() if entry.exists else None
+    return bool(entry.hash_info) and entry.hash_info == hashes[entry.fs_path]

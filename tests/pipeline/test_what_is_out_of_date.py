@@ -1,0 +1,76 @@
+"""What runs again: less than DVC says would leave old results, more would cost minutes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dvc.repo import Repo
+
+from fsgreen import paths
+from fsgreen.pipeline.ledger import Ledger
+
+STAGES = """\
+stages:
+  one:
+    cmd: cp source made
+    deps: [source, folder]
+    params: [amount]
+    outs:
+    - made: {cache: false}
+  two:
+    cmd: mkdir out && cp made folder/a out
+    deps: [made, folder]
+    outs:
+    - out: {cache: false}
+  kept:
+    cmd: cp source kept
+    deps: [source]
+    outs: [kept]
+"""
+
+
+def rewritten(name: str, text: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).write_text(text)
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "nothing": lambda folder: None,
+    "a file that two read": rewritten("source", "other"),
+    "a folder that two read": rewritten("folder/b", "more"),
+    "a parameter": rewritten("params.yaml", "amount: 2"),
+    "a command": rewritten("dvc.yaml", STAGES.replace("cp made folder/a", "cp folder/a made")),
+    "what a stage made": rewritten("out/a", "by hand"),
+    "what is gone": lambda folder: folder.joinpath("made").unlink(),
+    "what DVC keeps": lambda folder: folder.joinpath("kept").unlink(),
+}
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "folder").mkdir()
+    texts = {"dvc.yaml": STAGES, "params.yaml": "amount: 1", "source": "s", "folder/a": "a"}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    with Repo.init(str(folder), no_scm=True) as repo:
+        repo.reproduce()
+    return folder
+
+
+def test_stages_are_out_of_date_as_dvc_has_it(
+    reproduced: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each change in its turn, on top of those before."""
+    monkeypatch.setattr(paths, "root", lambda: reproduced)
+    seen = set()
+    for what, change in CHANGES.items():
+        change(reproduced)
+        with Repo(str(reproduced)) as repo:
+            expected = set(repo.status())
+        with Ledger.opened(wait=True) as ledger:
+            assert set(ledger.out_of_date()) == expected, what
+        seen.add(frozenset(expected))
+    assert frozenset() in seen and frozenset({"one", "two", "kept"}) in seen
