@@ -9,9 +9,13 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fsgreen import scratch
 from fsgreen.errors import FsgreenError, unknown
+
+if TYPE_CHECKING:
+    from fsgreen.paramsfile import Shipped
 
 _CODE = Path(__file__).resolve().parents[1]
 
@@ -159,7 +163,7 @@ def ships(campaign: str) -> bool:
 
 def has_campaign(study: str) -> bool:
     """Return whether the pipeline analyses a campaign of a study."""
-    return study in {entry["study"] for entry in _shipped().values()}
+    return study in {entry.study for entry in _shipped().values()}
 
 
 def unknown_campaign(name: str) -> FsgreenError:
@@ -284,13 +288,12 @@ def _overwrites() -> bool:
     return "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
 
 
-def _shipped() -> Mapping[str, Mapping[str, object]]:
+def _shipped() -> Mapping[str, Shipped]:
     """Return the campaigns that the pipeline analyses, by name."""
-    import yaml
+    from fsgreen import paramsfile  # what reads it takes longer to import than all else here
 
-    text = (root() / "params.yaml").read_text()
-    declared: dict[str, dict[str, dict[str, object]]] = yaml.safe_load(text)
-    return declared["campaigns"]
+    _, declared = paramsfile.read(root() / "params.yaml")
+    return declared.campaigns
 
 
 def checked(name: str, of: str = "campaign") -> str:

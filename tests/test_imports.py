@@ -16,10 +16,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "units",
+        "schema",
+        "paramsfile",
         "scratch",
         "paths",
         "ownership",
-        "schema",
         "durable",
         "progress",
         "elsewhere",

@@ -13,6 +13,8 @@ import pytest
 from fsgreen import paths, scratch
 from fsgreen.errors import FsgreenError
 
+PARAMS = "campaigns: {shipped: {study: fast10, profile: quick, place: --testbed loop}}"
+
 
 def test_the_root_does_not_depend_on_the_directory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -48,7 +50,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "ipykernel.kernelapp",
         SimpleNamespace(IPKernelApp=SimpleNamespace(initialized=lambda: True)),
     )
-    (tmp_path / "params.yaml").write_text("campaigns: {shipped: {study: fast10}}")
+    (tmp_path / "params.yaml").write_text(PARAMS)
     results = tmp_path / "data" / "results"
     (results / "shipped" / "figures").mkdir(parents=True)
     (results / "shipped" / "cells.csv").write_text("as shipped")
@@ -90,7 +92,7 @@ def test_the_lab_writes_to_results_when_told_to_and_to_those_of_an_own_campaign(
 @pytest.mark.notebook
 def test_a_real_kernel_is_seen_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FSGREEN_DATA", raising=False)
-    (tmp_path / "params.yaml").write_text("campaigns: {shipped: {study: fast10}}")
+    (tmp_path / "params.yaml").write_text(PARAMS)
     code = (
         "from pathlib import Path\nfrom fsgreen import paths\n"
         f"paths.root = lambda: Path({str(tmp_path)!r})\nprint(paths.results('shipped'))"

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fsgreen import paths, schema
+from fsgreen import paramsfile, paths, schema
 from fsgreen.errors import unknown
-from fsgreen.schema import Declared, Fault
-
-
-class Shipped(Declared):
-    """A campaign: its study, the profile that it was measured under, and where."""
-
-    study: str
-    profile: str
-    place: str
-
-
-class Params(Declared):
-    """All that the file says."""
-
-    campaigns: dict[str, Shipped]
-    studies: tuple[str, ...] = ()
+from fsgreen.paramsfile import Params, Shipped
+from fsgreen.schema import Fault
 
 
 def campaigns() -> Mapping[str, Shipped]:
@@ -41,10 +27,7 @@ def studies() -> tuple[str, ...]:
 
 
 def _declared() -> Params:
-    document = schema.read(
-        paths.root() / "params.yaml", "list of campaigns", "docs/pipeline.md tells how to add one"
-    )
-    declared = document.as_(Params)
+    document, declared = paramsfile.read(paths.root() / "params.yaml")
     faults = [fault for name, entry in declared.campaigns.items() for fault in _faults(name, entry)]
     known = {file.stem for file in (paths.root() / "studies").glob("*.yaml")}
     faults += [

@@ -44,3 +44,11 @@ def test_a_slip_is_told_with_its_line(
     with pytest.raises(FsgreenError, match=told) as caught:
         pipeline.campaigns()
     assert f"params.yaml:{line}" in str(caught.value.where) or f"line {line}:" in caught.value.what
+
+
+def test_a_slip_is_told_to_a_command_that_looks_for_results(root: Path) -> None:
+    """It ended in a traceback."""
+    for slip, told in (("campaign: {}", "the key campaigns is missing"), ("a: [", "not YAML")):
+        (root / "params.yaml").write_text(slip)
+        with pytest.raises(FsgreenError, match=told):
+            paths.ships("mine")
