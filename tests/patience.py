@@ -1,6 +1,9 @@
 """What lets tests bear a machine that stands still: they wait for what must come, or try again."""
 
+import os
+import threading
 import time
+from contextlib import contextmanager
 
 from fsgreen.meters.core.readings import Readings
 
@@ -13,6 +16,15 @@ def wait_for(condition, otherwise="waited in vain"):
     while not condition():
         assert time.monotonic() < deadline_s, otherwise
         time.sleep(0.02)
+
+
+@contextmanager
+def leaves_nothing():
+    """No thread and no open file of what runs inside is left; those of others may end meanwhile."""
+    threads, files = {*threading.enumerate()}, {*os.listdir("/proc/self/fd")}
+    yield
+    wait_for(lambda: {*threading.enumerate()} <= threads, "a thread is left")
+    wait_for(lambda: {*os.listdir("/proc/self/fd")} <= files, "a file is left open")
 
 
 def listen(meter, parser, until):

@@ -16,7 +16,7 @@ from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
 from tests.emulated import Emulator, wattsup
-from tests.patience import until_calm, wait_for
+from tests.patience import leaves_nothing, until_calm, wait_for
 from tests.traces import total_w, whole_budget, whole_energy_j
 
 PACE_S = 0.05
@@ -252,10 +252,12 @@ def test_silent_meter_at_the_start_is_told_and_leaves_nothing_running(
 ):
     monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.3)
     meters["disk"].emulator.misbehaviour = "silent"
-    before = threading.active_count()
-    with pytest.raises(FsgreenError, match="silent"), Capture(meters, tmp_path / "power.raw"):
+    with (
+        leaves_nothing(),
+        pytest.raises(FsgreenError, match="silent"),
+        Capture(meters, tmp_path / "power.raw"),
+    ):
         pass
-    assert threading.active_count() == before
 
 
 def test_full_disk_is_told(meters):

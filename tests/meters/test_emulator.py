@@ -1,5 +1,3 @@
-import os
-import threading
 import time
 from contextlib import closing
 
@@ -9,7 +7,7 @@ from asked import trial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup.driver import DRIVER
 from tests.emulated import Emulator, wattsup
-from tests.patience import wait_for
+from tests.patience import leaves_nothing, wait_for
 from tests.traces import parse
 
 PACE_S = 0.05
@@ -142,9 +140,8 @@ def test_what_stops_the_power_model_is_told():
 
 
 def test_nothing_is_left_behind():
-    before = set(os.listdir("/proc/self/fd")), threading.active_count()
-    meter = emulated()
-    meter.start()
-    meter.close()
-    meter.close()
-    assert (set(os.listdir("/proc/self/fd")), threading.active_count()) == before
+    with leaves_nothing():
+        meter = emulated()
+        meter.start()
+        meter.close()
+        meter.close()

@@ -1,7 +1,5 @@
-import os
 import subprocess
 import sys
-import threading
 from contextlib import closing
 
 import pytest
@@ -11,6 +9,7 @@ from faulty_plugs import PLUGS
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.plugs import plug as plug_module
 from fsgreen.meters.plugs import shelly, tasmota
+from tests.patience import leaves_nothing
 
 DRIVERS = {"shelly1": shelly.DRIVER, "shelly2": shelly.DRIVER, "tasmota": tasmota.DRIVER}
 QUESTIONS = {
@@ -178,11 +177,8 @@ def test_wrong_setting_is_named_before_anything_is_sent(plug, changed, what):
 
 @pytest.mark.parametrize("kind", sorted(DRIVERS))
 def test_closed_meter_and_plug_leave_no_thread_and_no_descriptor(kind):
-    threads, descriptors = threading.active_count(), set(os.listdir("/proc/self/fd"))
-    with PLUGS[kind](lambda: 97.3) as plug, closing(meter_of(plug)) as meter:
+    with leaves_nothing(), PLUGS[kind](lambda: 97.3) as plug, closing(meter_of(plug)) as meter:
         trial(meter, DRIVERS[kind], 1)
-    assert threading.active_count() == threads
-    assert set(os.listdir("/proc/self/fd")) == descriptors
 
 
 def test_naming_the_drivers_loads_no_protocol():
