@@ -2,9 +2,11 @@
 
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from fsgreen import paths, workloads
@@ -26,6 +28,16 @@ def ycsb(mix: str | None, records: int = RECORDS, scale: float = 0.1, **levels: 
     options = {"records": round(records / scale), "record_b": 1024}
     declared = {"db": {"driver": "fsgreen.workloads.ycsb:Ycsb", "options": options}}
     return workloads.load_workload("db", scale, {"mix": mix, **levels}, declared)
+
+
+def running(place: Path) -> list[psutil.Process]:
+    """The programs that run the workload in a folder."""
+    found = []
+    for program in psutil.process_iter():
+        with suppress(psutil.Error):
+            command = " ".join(program.cmdline())
+            found += [program] if str(place) in command and " run " in command else []
+    return found
 
 
 @pytest.fixture
@@ -74,7 +86,12 @@ def test_a_limited_load_is_kept_and_a_stopped_run_is_partial(tmp_path: Path) -> 
     workload.prepare(tmp_path, SEED)
     limited = workload.run(tmp_path, SEED, 0.0, 1.0, load_ops_s=50)
     assert 1 <= limited.summary.work_ops <= 52
-    threading.Timer(1.0, stop.set).start()
+
+    def stop_once_it_works() -> None:
+        wait_for(lambda: any(program.cpu_times().user > 0.3 for program in running(tmp_path)))
+        stop.set()
+
+    threading.Thread(target=stop_once_it_works).start()
     outcome = workload.run(tmp_path, SEED, 0.0, 600.0, stop=stop)
     assert outcome.summary.partial and outcome.summary.reason == "stopped by SIGTERM"
     assert outcome.summary.duration_s < 500
@@ -85,21 +102,11 @@ def test_a_limited_load_is_kept_and_a_stopped_run_is_partial(tmp_path: Path) -> 
 def test_a_program_that_was_killed_spoils_its_trial_alone(tmp_path: Path) -> None:
     workload = ycsb("c")
     workload.prepare(tmp_path, SEED)
-    place = str(tmp_path).encode()
-
-    def running() -> list[int]:
-        found = []
-        for line in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                if place in line.read_bytes() and b"\0run\0" in line.read_bytes():
-                    found.append(int(line.parent.name))
-            except OSError:
-                pass
-        return found
 
     def kill() -> None:
-        wait_for(running)
-        subprocess.run(["kill", "-9", *map(str, running())], check=False)
+        wait_for(lambda: running(tmp_path))
+        for program in running(tmp_path):
+            program.kill()
 
     threading.Thread(target=kill).start()
     with pytest.raises(WorkloadFailed, match="ended by SIGKILL"):
