@@ -11,7 +11,7 @@ from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 
 
-class Found(NamedTuple):
+class Target(NamedTuple):
     """One thing that a setting could change here, or why it can change nothing."""
 
     target: str
@@ -39,7 +39,7 @@ class Setting(Protocol):
     wanted: str | None
     of_disks: bool
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the targets in the order in which they should be changed."""
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:

@@ -13,7 +13,7 @@ from fsgreen.audit import disks as known
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
-from fsgreen.host.base import Found
+from fsgreen.host.base import Target
 from fsgreen.host.holder import Guardian
 from fsgreen.host.journal import Entry
 from fsgreen.host.putback import Outcome, put_back, require_done
@@ -71,7 +71,7 @@ def look(
         wanted = wishes[name]
         targets = setting.find(tree, names)
         if not targets:
-            targets = [Found("", None, "no disk here") if setting.of_disks else Found("", wanted)]
+            targets = [Target("", None, "no disk here") if setting.of_disks else Target("", wanted)]
         for target, now, obstacle in targets:
             if not obstacle and wanted is not None and now != wanted:
                 obstacle = setting.obstacle(tree, target, wanted)

@@ -9,7 +9,7 @@ from fsgreen import commands, paths
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
-from fsgreen.host.base import Found, OneFile, read_only
+from fsgreen.host.base import OneFile, Target, read_only
 
 BLOCK = known.BLOCK
 
@@ -38,10 +38,10 @@ class Scheduler(_OfDisks, OneFile):
     summary = "the scheduler reorders requests: it belongs to the cell (rule 40)"
     wanted: str | None = None
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the disks, those without a choice with that as the obstacle."""
         return [
-            Found(disk, now, read_only(tree) if now else "this disk has no choice of schedulers")
+            Target(disk, now, read_only(tree) if now else "this disk has no choice of schedulers")
             for disk in disks
             for now in [self.read(tree, disk)]
         ]
@@ -69,9 +69,9 @@ class ReadAhead(_OfDisks, OneFile):
     summary = "read-ahead decides what sequential reads cost"
     wanted: str | None = "128"  # the kernel's default (VM_READAHEAD_PAGES, linux/mm.h)
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the disks."""
-        return [Found(disk, self.read(tree, disk), read_only(tree)) for disk in disks]
+        return [Target(disk, self.read(tree, disk), read_only(tree)) for disk in disks]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what is no number of KiB."""
@@ -89,7 +89,7 @@ class Apm(_OfDisks):
     summary = "with APM a disk parks its heads or spins down when it likes"
     wanted: str | None = "254"
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the disks, those without APM with that as the obstacle."""
         levels = []
         for disk in disks:
@@ -101,7 +101,7 @@ class Apm(_OfDisks):
             else:
                 now = self.read(tree, disk)
                 obstacle = "" if now else "the disk tells no level (it needs root to ask)"
-            levels.append(Found(disk, now, obstacle))
+            levels.append(Target(disk, now, obstacle))
         return levels
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:

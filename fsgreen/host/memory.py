@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fsgreen import commands
 from fsgreen.audit import machine
 from fsgreen.audit.tree import Tree
-from fsgreen.host.base import Found, OfMachine, read_only, write_file
+from fsgreen.host.base import OfMachine, Target, read_only, write_file
 
 TARGET = "dirty"
 
@@ -29,12 +29,12 @@ class Dirty(OfMachine):
     summary = "a short trial writes into memory what a long one must write to the disk"
     wanted: str | None = None
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the kernel's one limit."""
         now = self.read(tree, TARGET)
         if now is None:
-            return [Found("", None, "this kernel shows no limit of dirty pages")]
-        return [Found(TARGET, now, read_only(tree))]
+            return [Target("", None, "this kernel shows no limit of dirty pages")]
+        return [Target(TARGET, now, read_only(tree))]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what is neither bytes (two pages or more) nor a percentage."""
@@ -86,13 +86,13 @@ class Swap(OfMachine):
     summary = "memory that is swapped out makes a trial wait for the disk"
     wanted: str | None = "off"
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the areas, the least preferred first, so that they come back in their order."""
         text = tree.text("proc/swaps")
         if text is None:
-            return [Found("", None, "/proc/swaps cannot be read")]
+            return [Target("", None, "/proc/swaps cannot be read")]
         in_order = sorted(areas(text), key=lambda area: area.priority)
-        return [Found(area.name, self.read(tree, area.name)) for area in in_order]
+        return [Target(area.name, self.read(tree, area.name)) for area in in_order]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse an area that cannot be found again: one with blanks, or whose file is deleted."""

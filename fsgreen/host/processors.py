@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fsgreen.audit import machine
 from fsgreen.audit.tree import Tree
-from fsgreen.host.base import Found, OfMachine, OneFile, read_only, write_file
+from fsgreen.host.base import OfMachine, OneFile, Target, read_only, write_file
 
 CPU = machine.CPU
 SMT = f"{CPU}/smt/control"
@@ -20,12 +20,12 @@ class Governor(OfMachine, OneFile):
     summary = "a governor that saves power answers each load with another frequency"
     wanted: str | None = "performance"
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return one target for each policy (`policy0`)."""
         policies = tree.folders(f"{CPU}/cpufreq", "scaling_governor")
         if not policies:
-            return [Found("", None, "the kernel controls no frequency here (a virtual machine?)")]
-        return [Found(policy, self.read(tree, policy), read_only(tree)) for policy in policies]
+            return [Target("", None, "the kernel controls no frequency here (a virtual machine?)")]
+        return [Target(policy, self.read(tree, policy), read_only(tree)) for policy in policies]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse a governor that the kernel does not offer."""
@@ -44,12 +44,12 @@ class Turbo(OfMachine):
     summary = "with turbo the speed depends on temperature and on what other cores do"
     wanted: str | None = "off"
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the one switch: of intel_pstate, or of cpufreq."""
         for switch in machine.TURBO:
             if tree.path(f"{CPU}/{switch}").exists():
-                return [Found(switch, self.read(tree, switch), read_only(tree))]
-        return [Found("", None, f"there is neither {' nor '.join(machine.TURBO)}")]
+                return [Target(switch, self.read(tree, switch), read_only(tree))]
+        return [Target("", None, f"there is neither {' nor '.join(machine.TURBO)}")]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what is neither on nor off."""
@@ -82,12 +82,12 @@ class Smt(OfMachine, OneFile):
     summary = "with SMT a thread's speed depends on what runs beside it on the same core"
     wanted: str | None = "off"
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the kernel's one switch."""
         now = self.read(tree, "smt")
         if now is None:
-            return [Found("", None, "this kernel has no switch for it")]
-        return [Found("smt", now, read_only(tree))]
+            return [Target("", None, "this kernel has no switch for it")]
+        return [Target("smt", now, read_only(tree))]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what cannot be put back: `on` would also wake cores that were off before."""

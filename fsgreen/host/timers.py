@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fsgreen import commands, paths
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
-from fsgreen.host.base import Found, OfMachine
+from fsgreen.host.base import OfMachine, Target
 
 CLOCKS = ("*.timer", "cron.service", "crond.service", "atd.service", "anacron.service")
 """Patterns of the units: timers, and the daemons that do the same without them."""
@@ -76,19 +76,19 @@ class Timers(OfMachine):
     summary = "a timer or cron starts updates, indexing or backups in the middle of a trial"
     wanted: str | None = STOPPED
 
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Found]:
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
         """Return the running units; a transient one would be gone for good, so it is left."""
         if not here(tree):
-            return [Found("", None, "systemd does not run this machine")]
+            return [Target("", None, "systemd does not run this machine")]
         listing = ["systemctl", "list-units", "--state=active", "--plain", "--no-legend"]
         try:
             active = units(commands.run([*listing, "--no-pager", *CLOCKS]))
             shown = ["systemctl", "show", "--property=Id", "--property=Transient", *active]
             gone_for_good = transient(commands.run(shown)) if active else set()
         except FsgreenError as error:
-            return [Found("", None, error.what)]
+            return [Target("", None, error.what)]
         why = "transient: once stopped it could not be started again"
-        return [Found(unit, RUNNING, why * (unit in gone_for_good)) for unit in active]
+        return [Target(unit, RUNNING, why * (unit in gone_for_good)) for unit in active]
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse anything but stopping."""
