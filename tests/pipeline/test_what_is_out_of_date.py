@@ -48,9 +48,13 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def reproduced(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project")
+# Of a library that DVC uses, and each of its runs.
+pytestmark = pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarning")
+
+
+@pytest.fixture
+def reproduced(tmp_path: Path) -> Path:
+    folder = tmp_path
     (folder / "folder").mkdir()
     texts = {"dvc.yaml": STAGES, "params.yaml": "amount: 1", "source": "s", "folder/a": "a"}
     for name, text in texts.items():
