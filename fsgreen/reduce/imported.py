@@ -9,10 +9,10 @@ import pandas as pd
 
 from fsgreen import design, paths
 from fsgreen.design import Study, factors
+from fsgreen.design.begun import read_identity, read_plan
 from fsgreen.design.imported import study_of_runs
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import QUANTILES
-from fsgreen.reduce.pool import read_identity, read_plan
 from fsgreen.reduce.rows import CPU_STATES, ERROR_TERMS, LATENCIES
 from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import read_csv, write_table

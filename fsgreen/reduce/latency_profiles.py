@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import Cell
-from fsgreen.reduce.pool import poolable_trials, read_plan
+from fsgreen.design.begun import read_plan
+from fsgreen.reduce.pool import poolable_trials
 
 
 def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:

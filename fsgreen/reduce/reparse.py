@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from fsgreen import paths
+from fsgreen.design.begun import read_plan
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.powertable import blocks, read_power, write_power
 from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.meters.core.readings import QUANTITIES, Readings
-from fsgreen.reduce.pool import read_plan
 from fsgreen.trace.powerfile import PowerFile
 from fsgreen.trial import Trial, list_invalid, list_trials
 
