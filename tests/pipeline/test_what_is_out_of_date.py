@@ -53,22 +53,21 @@ pytestmark = pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarni
 
 
 @pytest.fixture
-def reproduced(tmp_path: Path) -> Path:
-    folder = tmp_path
-    (folder / "folder").mkdir()
+def reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of three stages that have run."""
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)  # DVC runs what is there
+    (tmp_path / "folder").mkdir()
     texts = {"dvc.yaml": STAGES, "params.yaml": "amount: 1", "source": "s", "folder/a": "a"}
     for name, text in texts.items():
-        (folder / name).write_text(text)
-    with Repo.init(str(folder), no_scm=True) as repo:
+        (tmp_path / name).write_text(text)
+    with Repo.init(no_scm=True) as repo:
         repo.reproduce()
-    return folder
+    return tmp_path
 
 
-def test_stages_are_out_of_date_as_dvc_has_it(
-    reproduced: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stages_are_out_of_date_as_dvc_has_it(reproduced: Path) -> None:
     """After each change in its turn, on top of those before."""
-    monkeypatch.setattr(paths, "root", lambda: reproduced)
     seen = set()
     for what, change in CHANGES.items():
         change(reproduced)
