@@ -11,6 +11,7 @@ from fsgreen.claims.bands import Band, judge
 from fsgreen.claims.verdicts import (
     AGREES,
     OTHER_STATE,
+    REFUSED,
     SIZE_EXCLUDED,
     SIZE_OPEN,
     UNTESTED,
@@ -111,7 +112,7 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
         return next((kind for kind in kinds if kind in found), "not testable here"), False
     if set(tested) == {"reversed"}:
         return "reversed", whole
-    if {"reversed", "not reproduced"} & set(tested):
+    if {*REFUSED} & set(tested):
         return "not reproduced", whole
     mildest_last: tuple[Verdict, ...] = ("inconclusive", "underpowered", SIZE_EXCLUDED, SIZE_OPEN)
     return next((verdict for verdict in mildest_last if verdict in tested), "reproduced"), whole

@@ -26,6 +26,9 @@ SIZE_EXCLUDED: Verdict = "direction only, size excluded"
 AGREES: tuple[Verdict, ...] = ("reproduced", SIZE_OPEN, SIZE_EXCLUDED)
 """What is on the published side, at least."""
 
+REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
+"""What says that a number is another than was claimed."""
+
 EVEN = 0.5
 """Chance of "reproduced", were the published number right, below which a part that was not decided
 is underpowered (rule 46)."""

@@ -18,6 +18,7 @@ from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
 from fsgreen.claims import (
     DISAGREE,
     OTHER_STATE,
+    REFUSED,
     Band,
     Basis,
     Part,
@@ -34,7 +35,6 @@ from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
 
-REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
 UNDECIDED: tuple[Verdict, ...] = ("inconclusive", "underpowered")
 
 COLUMNS = (
