@@ -15,10 +15,10 @@ PACKAGE = paths.root() / "fsgreen"
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
-        "units",
         "schema",
         "paramsfile",
         "scratch",
+        "units",
         "paths",
         "ownership",
         "durable",
