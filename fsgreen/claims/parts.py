@@ -108,8 +108,8 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     whole = len(tested) == len(parts)
     if not tested:
         kinds: tuple[Verdict, ...] = ("by construction", OTHER_STATE)
-        found = {part.verdict for part in parts}
-        return next((kind for kind in kinds if kind in found), "not testable here"), False
+        verdicts = {part.verdict for part in parts}
+        return next((kind for kind in kinds if kind in verdicts), "not testable here"), False
     if set(tested) == {"reversed"}:
         return "reversed", whole
     if {*REFUSED} & set(tested):

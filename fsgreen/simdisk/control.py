@@ -61,8 +61,8 @@ class Control:
                 where=self.path,
                 next_step=answer.get("next"),
             )
-        found: dict[str, Any] = answer
-        return found
+        answered: dict[str, Any] = answer
+        return answered
 
     def line(self, do: str, **details: Any) -> bytes:
         """Return the answer to one question as it came; raises FsgreenError where none comes."""

@@ -108,14 +108,14 @@ def rates(
     of_disk: dict[str, Any] = {"disk": disk, "scheduler": "elevator"}
     if not disk_reads_ahead:
         of_disk["overrides"] = {"read_ahead_kib": 0}
-    found = {
+    columns = {
         name: {
             way: _rate(heuristic, {"total_mib": total_mib, **asked}, of_disk, settings)
             for way, asked in reads.items()
         }
         for name, heuristic in heuristics.items()
     }
-    return pd.DataFrame(found).rename_axis(index="reads", columns="MB/s, simulated")
+    return pd.DataFrame(columns).rename_axis(index="reads", columns="MB/s, simulated")
 
 
 def _rate(

@@ -160,11 +160,11 @@ def parameters(disk: str) -> str:
 
 def _line(stream: IO[bytes], limit_s: float) -> bytes:
     """Return the first line of a stream, what there is of it at its end or after `limit_s`."""
-    deadline_s, found = time.monotonic() + limit_s, b""
-    while not found.endswith(b"\n"):
+    deadline_s, line = time.monotonic() + limit_s, b""
+    while not line.endswith(b"\n"):
         ready, _, _ = select.select([stream], [], [], max(0.0, deadline_s - time.monotonic()))
         part = stream.read1(1 << 16) if ready else b""  # type: ignore[attr-defined]
         if not part:
             break
-        found += part
-    return found
+        line += part
+    return line
