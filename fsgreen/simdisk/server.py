@@ -23,7 +23,9 @@ DEFAULT_DISK = "st4000nm0033"
 WHERE, NEXT = "\n  where: ", "\n  next:  "
 """Begin the lines in which the program says where an error is and how to mend it."""
 
-READY_S = 30.0
+READY_S = 120.0
+"""It measures first how fast this machine can be, which takes long beside other work."""
+
 END_S = 5.0
 
 
