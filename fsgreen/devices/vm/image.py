@@ -46,6 +46,7 @@ CODE = (
     "errors.py",
     "paths.py",
     "progress.py",
+    "scratch.py",
     "simdisk/*.py",
     "stacks/*.py",
     "stacks/aging/*.py",
