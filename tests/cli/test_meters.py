@@ -1,5 +1,6 @@
 """What a user of meters types: nothing is lost, overwritten or guessed by a command."""
 
+import re
 from contextlib import contextmanager
 
 import pandas as pd
@@ -9,6 +10,7 @@ from fsgreen import cli
 from fsgreen.meters.core import registry
 from fsgreen.meters.table.driver import recipes
 from tests.emulated import MEMORY_COUNT, Emulator
+from tests.meters.files.tables_of_programs import ENERGIES_J, FILES
 
 HOBO = (
     '"Plot Title: server"\n'
@@ -186,16 +188,23 @@ def test_a_part_of_a_file_is_cut_by_seconds_or_by_moments_and_drawn(tmp_path, ca
     assert "a file already" in capsys.readouterr().err
 
 
-def test_every_recipe_is_listed_with_the_command_that_reads_it(tmp_path, capsys):
-    """A name of the list is what --driver takes."""
+def test_every_recipe_is_listed_with_the_command_that_reads_it(capsys):
     assert cli.main(["meters"]) == 0
     shown = capsys.readouterr().out
     command = "A driver or recipe of kind file reads: fsgreen import FILE --driver NAME"
     assert command in shown
     listed = dict(line.split(maxsplit=1) for line in shown.splitlines() if "  file  " in line)
-    file = tmp_path / "no.csv"
-    file.write_text("nothing\n")
+    assert FILES.keys() <= listed.keys()
     for name, recipe in recipes().items():
         assert recipe.summary in listed[name]
-        assert cli.main(["import", str(file), "--driver", name]) == 1
-        assert "unknown meter driver" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_command_of_a_recipe_tells_the_energy_of_its_program_s_file(name, tmp_path, capsys):
+    """The truth is within the limits that the command tells with it."""
+    file = tmp_path / "power.log"
+    file.write_text(FILES[name])
+    assert cli.main(["import", str(file), "--driver", name, "--set", "gain_error=0.05"]) == 0
+    told = re.search(r"^energy (\S+) J, within (\S+) J", capsys.readouterr().out, re.MULTILINE)
+    energy_j, limit_j = map(float, told.groups())
+    assert energy_j == pytest.approx(ENERGIES_J[name], abs=limit_j)

@@ -12,6 +12,7 @@ from loops import attached
 import fsgreen
 from fsgreen import paths
 from fsgreen.devices import blockdev, guard
+from fsgreen.devices.probe.target import opened_to_rewrite
 from fsgreen.errors import FsgreenError
 
 pytestmark = pytest.mark.loop
@@ -278,3 +279,50 @@ def test_mkfs_runs_nowhere_but_behind_the_guard() -> None:
         or "run_mkfs(" in path.read_text()
     ]
     assert sorted(callers) == ["guard.py", "volume.py"]
+
+
+WATCHED = """
+import os, stat, sys
+from pathlib import Path
+from fsgreen.devices.probe import throughput_by_alignment
+from fsgreen.testbeds import open_testbed
+
+opened = set()
+
+def watch(event, arguments):
+    if event == "open" and not isinstance(arguments[0], int):
+        writes = arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        if writes and Path(os.fsdecode(arguments[0])).is_block_device():
+            code = sys._getframe(1).f_code
+            opened.add(f"{Path(code.co_filename).name} {code.co_name}")
+
+sys.addaudithook(watch)
+with open_testbed("loop", in_memory=True, size_b=64 << 20) as bed:
+    volume = bed.device.volume
+    throughput_by_alignment(
+        volume.node, seed=1, passes=1, step_s=0.02, overwriting=volume.overwriting
+    )
+    for state in ("initial", "steady"):
+        bed.prepare({"file_system": "ext2", "option": "default", "device": state})
+    bed.remount()
+print(*opened, sep="\\n")
+"""
+
+
+def test_a_device_is_opened_to_write_nowhere_but_behind_the_guard() -> None:
+    """The probe of alignment once opened it by itself: whatever the name stood for by then."""
+    command = [sys.executable, "-c", WATCHED]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["guard.py open_alone"]
+
+
+def test_a_file_of_our_own_that_became_a_device_is_not_written(
+    foreign_loop: Path, tmp_path: Path
+) -> None:
+    """What stands under the name now belongs to somebody else."""
+    link = tmp_path / "probe"
+    link.symlink_to(foreign_loop)
+    for target, said in ((foreign_loop, "it is not a file"), (link, "Too many levels")):
+        with pytest.raises((FsgreenError, OSError), match=said), opened_to_rewrite(target):
+            pass

@@ -1,7 +1,10 @@
 """Filebench's own texts, where they are: accepted, run, and with the shares that they have there.
 
 Nothing of them is kept here but numbers: of each text, the shares of the operations of its threads
-that Filebench 1.5-alpha3 counted for their flowops, in the order of the text.
+that Filebench 1.5-alpha3 counted for their flowops, in the order of the text. What it refuses or
+ends without a result was changed for it alone: leftovers of 1.4 left out or written as in 1.5
+(`cached`, `define randvar`, arithmetic), the local variables of compflow_demo and networkfs filled
+in, the files of tpcso made 13 for its 16 filesets, and goals made larger than what 2 s reach.
 """
 
 import json
@@ -19,11 +22,13 @@ from fsgreen import paths
 FOLDER = Path(os.environ.get("FSGREEN_FILEBENCH_TEXTS", "/nowhere"))
 SHARES = Path(__file__).with_name("filebench_shares.json")
 TOLERANCE = 0.05
+LENGTHS_S = (2, 8, 32, 128)
+"""Of the runs, until one has the shares: a busy machine may end no pass in the first."""
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
-LARGEST = {"size": 4 * 2**20, "files": 400, "bytes": 8 * 2**20, "ndirs": 400}
+LARGEST = {"size": 4 * 2**20, "files": 400, "bytes": 8 * 2**20, "ndirs": 400, "count": 100}
 """So that a text takes seconds and megabytes: bytes of a file, files of a set, bytes of a run."""
-NUMBER = re.compile(r"(size|\$\w*(?:size|files|bytes|ndirs))=(\d+)([kmg]?)\b")
+NUMBER = re.compile(r"(size|\$\w*(?:size|files|bytes|ndirs|count))=(\d+)([kmg]?)\b")
 
 texts = sorted(FOLDER.glob("*.f"))
 pytestmark = [
@@ -36,7 +41,7 @@ pytestmark = [
 
 
 def small(text: str) -> str:
-    """Make files, filesets and what is to be written small, and the run two seconds long."""
+    """Make files, filesets and what is to be written small, and take the runs out."""
 
     def shrink(found: re.Match[str]) -> str:
         name, number, unit = found.groups()
@@ -47,7 +52,7 @@ def small(text: str) -> str:
 
     lines = [NUMBER.sub(shrink, line) for line in text.splitlines()]
     lines = [line for line in lines if not re.match(r"\s*(run|psrun)\b", line)]
-    return "\n".join([*lines, "run 2", ""])
+    return "\n".join([*lines, ""])
 
 
 def shares(report: Mapping[str, Any]) -> list[float | None]:
@@ -69,15 +74,22 @@ def shares(report: Mapping[str, Any]) -> list[float | None]:
 def test_a_text_of_filebench_does_here_what_it_does_there(file: Path, tmp_path: Path) -> None:
     program = paths.program("fsgreen-wml")
     assert program is not None
-    text = tmp_path / "text.f"
-    text.write_text(small(file.read_text()))
-    place = tmp_path / "files"
-    place.mkdir()
-    command = [program, "run", str(text), f"--set=dir={place}", "--json=-"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    measured = shares(json.loads(done.stdout))
-    expected = json.loads(SHARES.read_text()).get(file.stem)
-    if expected is not None:
-        assert [share is None for share in measured] == [share is None for share in expected]
-        assert measured == pytest.approx(expected, abs=TOLERANCE)
+    written = small(file.read_text())
+    [place] = re.findall(r"^set \$(\w+)=/tmp$", written, re.MULTILINE)
+    text, files = tmp_path / "text.f", tmp_path / "files"
+    files.mkdir()
+
+    def said(command: str, *options: str) -> str:
+        line = [program, command, text, f"--set={place}={files}", *options]
+        done = subprocess.run(line, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    expected = pytest.approx(json.loads(SHARES.read_text())[file.stem], abs=TOLERANCE)
+    for length_s in LENGTHS_S:
+        text.write_text(f"{written}run {length_s}\n")
+        said("check")
+        measured = shares(json.loads(said("run", "--json=-")))
+        if measured == expected:
+            break
+    assert measured == expected

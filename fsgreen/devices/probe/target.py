@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import random
+import stat
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -76,9 +77,21 @@ def opened(target: Path, needed_b: int, *, flags: int = os.O_DIRECT) -> Iterator
 
 @contextmanager
 def opened_to_rewrite(file: Path) -> Iterator[int]:
-    """Yield a descriptor for direct reads and writes of a file of our own."""
-    fd = os.open(file, os.O_RDWR | os.O_DIRECT)
+    """Yield a descriptor for direct reads and writes of a file of our own.
+
+    Raises
+    ------
+    FsgreenError
+        If it is a device, which only the device guard opens to write on it.
+    """
+    fd = os.open(file, os.O_RDWR | os.O_DIRECT | os.O_NOFOLLOW)
     try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise FsgreenError(
+                "refused to write: it is not a file",
+                where=file,
+                next_step="a device is written on by a testbed, which checks it: docs/measuring.md",
+            )
         yield fd
     finally:
         os.close(fd)

@@ -1,6 +1,5 @@
 """Tables of other programs: what is declared is read, and nothing about it is guessed."""
 
-import json
 import math
 from contextlib import suppress
 
@@ -8,15 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from importing import damaged, fuzzed, silent_errors
+from tables_of_programs import ENERGIES_J, FILES, POWERS, STAMPED, TRAPEZOID_J, lines
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
 from fsgreen.meters.files.importing import energy_of, import_file
 from fsgreen.meters.table.declared import TableSettings
 from fsgreen.meters.table.driver import recipes
-
-POWERS = [20.5, 31.25, 30.75, 44.5, 22.25, 21.0]
-UNIX_S = 1_700_000_000
 
 
 def read(text, driver="table", **options):
@@ -33,125 +30,6 @@ def refused(text, **options):
     return str(error.value)
 
 
-def lines(rows, *head):
-    return "\n".join([*head, *rows]) + "\n"
-
-
-STAMPED = [(f"2026-08-17 12:00:{n:02d}", power) for n, power in enumerate(POWERS)]
-COUNTED_WH = [sum(POWERS[1 : n + 1]) / 3600 for n in range(len(POWERS))]
-WH = [power / 60 for power in POWERS]
-POWERSTAT = "{} 1.1 0.0 0.6 98.3 0.0 1 1375 270 {:.2f}"
-
-FILES = {
-    "wattsup-c": lines([f"{p:.1f}, 120.0, {p / 120:.3f}" for p in POWERS], "watts, volts, amps"),
-    "perf-stat": lines(
-        [
-            f"     {n + 1}.000000013     {part:.4f} Joules {event}"
-            for n, p in enumerate(POWERS)
-            for event, part in (("power/energy-pkg/", p - 1), ("power/energy-ram/", 1.0))
-        ],
-        "# started on Mon Aug 17 12:00:00 2026",
-        "#           time             counts   unit events",
-    ),
-    "perf-stat-x": lines(
-        [
-            f"{n + 1}.000000013,{p:.4f},Joules,power/energy-pkg/,1000,100.00,,"
-            for n, p in enumerate(POWERS)
-        ],
-        "# started on Mon Aug 17 12:00:00 2026",
-        "",
-    ),
-    "turbostat": lines(
-        [
-            row
-            for n, p in enumerate(POWERS)
-            for row in (
-                *(["Time_Of_Day_Seconds\tBusy%\tPkgWatt"] if n == 3 else []),
-                f"{UNIX_S + n}.0000{n}2\t3.2\t{p:.2f}",
-            )
-        ],
-        "Time_Of_Day_Seconds\tBusy%\tPkgWatt",
-    ),
-    "powerstat": lines(
-        [
-            *(
-                POWERSTAT.format(f"23:59:{57 + n}" if n < 3 else f"00:00:0{n - 3}", p)
-                for n, p in enumerate(POWERS)
-            ),
-            "-------- ----- ----- ----- ----- ----- ---- ------ ------ ------",
-            " Average   2.2   0.0   1.0  96.6   0.1  1.1 1477.2  455.8  22.70",
-        ],
-        "Running for 300 seconds (30 samples at 10 second intervals).",
-        "",
-        "  Time    User  Nice   Sys  Idle    IO  Run Ctxt/s  IRQ/s  Watts",
-    ),
-    "codecarbon": lines(
-        [
-            f"2026-08-17T12:00:0{n + 1},run,{n + 1}.0000000001,{wh / 1000!r}"
-            for n, wh in enumerate(COUNTED_WH[1:])
-        ],
-        "timestamp,run_id,duration,energy_consumed",
-    ),
-    "nvidia-smi": lines(
-        [
-            f"2026/08/17 12:00:{n:02d}.{313 + gpu}, {gpu}, {p / 2:.2f} W"
-            for n, p in enumerate(POWERS)
-            for gpu in (0, 1)
-        ],
-        "timestamp, index, power.draw [W]",
-    ),
-    "shelly-em": lines(
-        [f"{UNIX_S + 60 * n},{wh / 2:.4f},{wh / 4:.4f},{wh / 4:.4f}" for n, wh in enumerate(WH)],
-        "timestamp,a_total_act_energy,b_total_act_energy,c_total_act_energy",
-    ),
-    "tasmota-log": lines(
-        [
-            "tele/plug/SENSOR "
-            + json.dumps({"Time": stamp.replace(" ", "T"), "ENERGY": {"Power": p, "Voltage": 230}})
-            for stamp, p in STAMPED
-        ],
-        'tele/plug/STATE {"Time":"2026-08-17T12:00:00","POWER":"ON"}',
-    ),
-    "kasa-log": lines(
-        [
-            f"{stamp} " + json.dumps({"voltage_mv": 230000, "power_mw": round(1000 * p)})
-            for stamp, p in STAMPED
-        ]
-    ),
-    "home-assistant": lines(
-        [f"sensor.plug_power,{p},2026-08-17T12:00:{10 * n:02d}.000Z" for n, p in enumerate(POWERS)],
-        "entity_id,state,last_changed",
-    ),
-    "gude-log": lines([f'{stamp} {{"ActivePower": {p}, "Voltage": 230}}' for stamp, p in STAMPED]),
-    "wt310": lines(
-        [f"1,{stamp.replace(' ', ',')},230.01,{p / 230.01:.5E},{p:.5E}" for stamp, p in STAMPED],
-        "WT310E,C2RE01010V",
-        "Store No.,Date,Time,U-1,I-1,P-1",
-    ),
-    "joulemeter": lines(
-        [f"{1000 * n}, {p:.2f}, 3.1" for n, p in enumerate(POWERS)],
-        "TimeStamp (ms), Total Power (W), CPU (W)",
-    ),
-    "pmt": lines(
-        [
-            *(f"{UNIX_S + n}.100 {p:.3f} {p - 1:.3f}" for n, p in enumerate(POWERS[:3])),
-            'M 2.031 "start of 7 s"',
-            *(f"{UNIX_S + n}.100 {p:.3f} {p - 1:.3f}" for n, p in enumerate(POWERS[3:], 3)),
-        ],
-        "timestamp total package-0",
-    ),
-}
-
-TRAPEZOID_J = sum(POWERS) - (POWERS[0] + POWERS[-1]) / 2
-ENERGIES_J = {
-    "perf-stat": sum(POWERS),
-    "perf-stat-x": sum(POWERS),
-    "codecarbon": sum(POWERS[1:]),
-    "shelly-em": 60 * sum(POWERS[1:]),
-    "home-assistant": 10 * sum(POWERS[:-1]),
-}
-
-
 def test_every_recipe_has_a_file_here():
     assert FILES.keys() == recipes().keys()
 
@@ -161,8 +39,8 @@ def test_every_recipe_reads_its_program_s_file_with_its_energy(recipe):
     imported = read(FILES[recipe], recipe)
     said = energy_of(imported)
     assert not imported.readings.flags
-    expected_j = ENERGIES_J.get(recipe, TRAPEZOID_J)
-    edges_j = said.budget.edges_j + 1e-6 if recipe in ENERGIES_J else 0.01 * expected_j
+    expected_j = ENERGIES_J[recipe]
+    edges_j = 0.01 * expected_j if expected_j == TRAPEZOID_J else said.budget.edges_j + 1e-6
     assert said.energy_j == pytest.approx(expected_j, abs=edges_j)
     if recipe in ("perf-stat", "perf-stat-x", "codecarbon", "shelly-em"):
         assert said.counter_energy_j == pytest.approx(expected_j, rel=1e-4)
