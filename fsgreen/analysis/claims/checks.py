@@ -12,11 +12,11 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.scatter import by_block
-from fsgreen.claims import AGREES, Band, Part, Verdict
+from fsgreen.claims import AGREES, REFUSED, Band, Part, Verdict, judge
 from fsgreen.design import Cell
 
 WORST_FIRST: tuple[Verdict, ...] = (
-    *("reversed", "not reproduced", "inconclusive", "underpowered"),
+    *(*REFUSED, "inconclusive", "underpowered"),
     *reversed(AGREES),
 )
 
@@ -71,7 +71,27 @@ def share_above(cases: Sequence[Sequence[stats.Estimate]]) -> stats.Estimate:
     return stats.Estimate.spanning(above, surely, maybe, len(cases))
 
 
-def badness(part: Part) -> tuple[int, float, float]:
+def worst(parts: Sequence[Part]) -> Part:
+    """Return the part that is worst for a claim on all of several.
+
+    The worst is that of the worst verdict and, of several, the nearest to an end of what agrees, or
+    the farthest beyond. A claim on all is no better than that: to hold of it is enough, without a
+    correction for the number of parts (an intersection-union test). To refuse it takes one, which
+    was looked at because of what was found: its interval must say so for all of them at once.
+    """
+    return min((_among(part, len(parts)) for part in parts), key=_badness)
+
+
+def _among(part: Part, count: int) -> Part:
+    """Return a part, inconclusive where it only is refused as one of several (Bonferroni)."""
+    ours, band = part.ours, part.band
+    if part.verdict not in REFUSED or ours is None or band is None or ours.low == ours.high:
+        return part
+    verdict = judge(stats.simultaneous(ours, count), band)
+    return replace(part, verdict=verdict if verdict in REFUSED else "inconclusive")
+
+
+def _badness(part: Part) -> tuple[int, float, float]:
     """Return a key by which the part that is worst for a claim comes first."""
     return WORST_FIRST.index(part.verdict), _room(part), part.power
 

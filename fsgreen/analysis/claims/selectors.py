@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from fsgreen.analysis.claims.checks import badness
+from fsgreen.analysis.claims.checks import worst
 from fsgreen.analysis.claims.kinds import (
     Amount,
     Comparing,
@@ -146,12 +146,7 @@ class _Test:
         return NamedCell("", subject.cell.but(**levels))
 
     def _worst(self, over: Mapping[str, Any]) -> Iterator[Part]:
-        """Yield the part of the levels that are worst for a claim on all, and what did not run.
-
-        The worst is that of the worst verdict and, of several, the nearest to an end of what
-        agrees, or the farthest beyond: a claim on all is no better than that (an
-        intersection-union test, which needs no correction for the number of pairs).
-        """
+        """Yield the part of the levels that are worst for a claim on all, and what did not run."""
         selector = self.selector
         assert isinstance(selector, Comparing)
         every = [(pair, levels) for levels in _combinations(over) for pair in self._pairs(levels)]
@@ -172,7 +167,7 @@ class _Test:
         ]
         tested = [part for part in parts if part.tested]
         if tested:
-            yield min(tested, key=badness)
+            yield worst(tested)
         yield from [part for part in parts if not part.tested][:1]
         cells = [named.cell for pair, _ in every for named in pair]
         lacks = {self.source.spelled(cell) for cell in cells if self.source.cell(cell).empty}

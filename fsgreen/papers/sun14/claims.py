@@ -10,7 +10,7 @@ from itertools import product
 
 from fsgreen import stats
 from fsgreen.analysis import claims
-from fsgreen.analysis.claims.checks import badness, identity, metric_identity, share_above
+from fsgreen.analysis.claims.checks import identity, metric_identity, share_above, worst
 from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers, Source, spelled
 from fsgreen.claims import ABOVE, Band, Part, by_construction
@@ -71,8 +71,7 @@ def _mean_power(source: Source, numbers: Numbers) -> Iterator[Part]:
 def _beats(source: Source, metric: str, winner: Cell, rivals: Sequence[Cell]) -> Iterator[Part]:
     """Yield the part of the rival that comes nearest to a winner, and what did not run.
 
-    To be above all is to be above the nearest: it needs no correction for the number of rivals.
-    Of power the winner has the least.
+    To be above all is to be above the nearest. Of power the winner has the least.
     """
     ran = [rival for rival in rivals if not source.missing(winner, rival)]
     sides = ("the nearest other", spelled(winner))
@@ -87,9 +86,10 @@ def _beats(source: Source, metric: str, winner: Cell, rivals: Sequence[Cell]) ->
 
         part = source.part(what, ABOVE, "above all others", effect, above, below)
         nearest = f"{spelled(rival)} of {len(ran)}"
-        parts.append(replace(source.gated(part, above, below, metric), detail=nearest))
+        gated = source.gated(part, above, below, metric)
+        parts.append(replace(gated, detail=nearest, cells=(winner, *ran)))
     if parts:
-        yield min(parts, key=badness)
+        yield worst(parts)
     yield from _not_run(source, what, "above all others", [winner, *rivals])
 
 
@@ -135,7 +135,8 @@ def _metrics_choose(source: Source, numbers: Numbers) -> Iterator[Part]:
             ours = stats.Estimate.spanning(first, min(counts), max(counts), len(ran))
             target = Band(2, len(metrics), 0)
             leaders = "; ".join(f"{metric}: {_leader(cells)}" for metric, cells in best.items())
-            yield Part.judged(what, ours, target, "2 or 3", "measured", unit="", detail=leaders)
+            part = Part.judged(what, ours, target, "2 or 3", "measured", unit="", detail=leaders)
+            yield replace(part, cells=tuple(ran))
         yield from _not_run(source, what, "not one and the same", pairs(workload))
 
 
@@ -170,7 +171,8 @@ def _depends_on_pair(source: Source, numbers: Numbers) -> Iterator[Part]:
             worst, *_, best = sorted(ran, key=lambda cell: source.value(AI, cell).value)
             ratio = partial(source.effect, AI, best, worst)
             part = source.part(what, bound, "depends strongly", ratio, best, worst)
-            yield by_construction(replace(part, detail=f"{spelled(best)} over {spelled(worst)}"))
+            detail = f"{spelled(best)} over {spelled(worst)}"
+            yield by_construction(replace(part, detail=detail, cells=tuple(ran)))
         yield from _not_run(source, what, "depends strongly", pairs(workload))
 
 
@@ -188,9 +190,13 @@ def _mail_extended(source: Source, numbers: Numbers) -> Iterator[Part]:
             ours = share_above([[source.effect(metric, *case)] for case in ran])
             target = Band(math.nextafter(MOST, 1), 1, 0)
             of = {"unit": "share", "detail": f"of {len(ran)} cases"}
-            yield Part.judged(what, ours, target, "most cases", "measured", **of)
-        every = dict.fromkeys(cell for case in cases for cell in case)
-        yield from _not_run(source, what, "most cases", [*every])
+            part = Part.judged(what, ours, target, "most cases", "measured", **of)
+            yield replace(part, cells=_each_once(ran))
+        yield from _not_run(source, what, "most cases", _each_once(cases))
+
+
+def _each_once(cases: Sequence[tuple[Cell, Cell]]) -> tuple[Cell, ...]:
+    return tuple(dict.fromkeys(cell for case in cases for cell in case))
 
 
 CHECKS: Mapping[str, Check] = {

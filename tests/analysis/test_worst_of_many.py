@@ -1,0 +1,61 @@
+"""A claim on all of several is refused by one only if it would be whichever was looked at."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fsgreen.analysis.claims.checks import worst
+from fsgreen.claims import ABOVE, Band, Part
+from fsgreen.stats import Estimate
+
+MANY = 20
+
+
+def part(name, value, half, n=5, target=ABOVE):
+    ours = Estimate(value, value * math.exp(-half), value * math.exp(half), n)
+    return Part.judged(name, ours, target, "above", "measured")
+
+
+def test_one_of_many_that_is_below_by_chance_refuses_nothing():
+    """Each of twenty has one chance in forty of it: two claims in five were refused by luck."""
+    others = [part(f"{nth}", 1.2, 0.05) for nth in range(MANY - 1)]
+    unlucky = part("unlucky", 0.97, 0.02)
+    assert unlucky.verdict == "reversed"
+    found = worst([*others, unlucky])
+    assert (found.what, found.verdict) == ("unlucky", "inconclusive")
+    assert found.ours == unlucky.ours, "its own interval is what other campaigns are pooled with"
+    assert worst([unlucky]).verdict == "reversed", "of one, nothing was chosen"
+
+
+def test_what_is_below_beyond_doubt_refuses_though_another_lies_farther_off():
+    """The widest of those below once stood for all: corrected alone, it would hide the others."""
+    wide, sure = part("wide", 0.5, 0.6), part("sure", 0.9, 0.01)
+    assert {one.verdict for one in (wide, sure)} == {"reversed"}
+    found = worst([part("fine", 1.2, 0.05), wide, sure])
+    assert (found.what, found.verdict) == ("sure", "reversed")
+
+
+def test_that_all_hold_takes_no_correction():
+    """The claim is no better than its worst part, however many there are."""
+    barely = part("barely", 1.03, 0.02)
+    assert worst([barely] * MANY).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_a_number_without_scatter_needs_no_correction(n):
+    exact = Part.judged("exact", Estimate(2, 2, 2, n), Band(0, 1, 0), "1", "measured")
+    assert worst([exact] * MANY).verdict == "not reproduced"
+
+
+def test_of_equal_cells_one_in_twenty_claims_is_refused_at_most():
+    """By simulation: of twenty equal pairs the worst refused two claims in five."""
+    random, refused, claims = np.random.default_rng(1), 0, 200
+    for _ in range(claims):
+        logs = random.normal(0, 0.05, (MANY, 5))
+        means, half = logs.mean(1), 2.776 * logs.std(1, ddof=1) / math.sqrt(5)
+        of_claim = [
+            part("", math.exp(mean), width) for mean, width in zip(means, half, strict=True)
+        ]
+        refused += worst(of_claim).verdict == "reversed"
+    assert refused <= 0.08 * claims
