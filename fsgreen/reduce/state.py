@@ -20,8 +20,8 @@ GEOMETRY = {
 """Columns for what is read back from a file system after mkfs."""
 
 STATE_COLUMNS = (
-    *("device_read_percent", "device_write_percent", "device_request_s", "resident_percent"),
-    *("files_b", "memory_limit_b", "data_over_memory_x"),
+    *("device_read_percent", "device_write_percent", "device_request_s", "device_busy_percent"),
+    *("resident_percent", "files_b", "memory_limit_b", "data_over_memory_x"),
     *GEOMETRY.values(),
 )
 """What a trial's own counters tell of the state that it was in (rule 45)."""
@@ -53,6 +53,9 @@ def device_served(
             for way, bytes_b in moved_b.items()
         },
         "device_request_s": _over(busy_s, reads + writes),
+        "device_busy_percent": _over(
+            100 * busy_s, sum(end_s - start_s for start_s, end_s in measured_s)
+        ),
     }
 
 

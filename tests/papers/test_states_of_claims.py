@@ -10,20 +10,29 @@ import synthetic_readers
 import yaml
 from servers import OPTIONS, campaign, found_in, ledger_of
 
-from fsgreen import paths
+from fsgreen import design, paths
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import judge_claims
 from fsgreen.claims import OTHER_STATE, UNTESTED, combine, missing
 from fsgreen.papers.fast10.claims import Servers
+from fsgreen.papers.massie25 import claims as massie25
 from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
 from fsgreen.papers.nfstricks03.reference import Printed
 from fsgreen.papers.nfstricks03.sources import Readers
+from fsgreen.papers.sun14 import claims as sun14
 from fsgreen.rules.reporting import COUNTED, RULE
 
 SERVERS = list(synthetic.RATE)
 READERS = Claims.of("nfstricks03", CHECKS, RECOMPUTED)
-OF_PAPERS = pytest.mark.parametrize("claims", [servers.OF_PAPER, READERS], ids=lambda of: of.study)
+design.load_study("massie25")  # which declares factors of its own
+DRIVES = [
+    Claims.of("massie25", massie25.CHECKS, massie25.RECOMPUTED),
+    Claims.of("sun14", sun14.CHECKS, sun14.RECOMPUTED),
+]
+OF_PAPERS = pytest.mark.parametrize(
+    "claims", [servers.OF_PAPER, READERS, *DRIVES], ids=lambda of: of.study
+)
 
 
 @OF_PAPERS

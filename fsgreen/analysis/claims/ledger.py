@@ -138,12 +138,15 @@ def parts_of(
     checks: Mapping[str, Check],
     claims: Claims,
 ) -> list[Part]:
-    """Return the parts of a claim that its entry declares, on one source."""
+    """Return the parts of a claim that its entry declares, on one source.
+
+    A part of a check is in the state of the cells that it names, or of all where it names none.
+    """
     parts = selected(entry, numbers, source, claims.cells, claims.states)
     if entry.check is not None:
         asked = [claims.states[name] for name in entry.state]
         found = checks[entry.check](source, numbers)
-        parts += [source.in_state(part, asked) for part in found]
+        parts += [source.in_state(part, asked, part.cells or None) for part in found]
     return [by_construction(part) if entry.built else part for part in parts]
 
 

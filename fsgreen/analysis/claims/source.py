@@ -233,7 +233,10 @@ class Source:
         return Part(part.what, "not testable here", published=part.published, needs=needs)
 
     def in_state(
-        self, part: Part, states: Iterable[State], cells: Iterable[Cell] | None = None
+        self,
+        part: Part,
+        states: Iterable[State],
+        cells: Iterable[Mapping[str, Any]] | None = None,
     ) -> Part:
         """Return a part as it is, or undecided on trials in another state (rule 45).
 
@@ -241,7 +244,8 @@ class Source:
         """
         if not part.tested:
             return part
-        on = self._every() if cells is None else ((cell, self.cell(cell)) for cell in cells)
+        own = None if cells is None else [Cell(**cell) for cell in cells]
+        on = self._every() if own is None else ((cell, self.cell(cell)) for cell in own)
         found = outside(states, ((cell, rows.assign(**self.inherent)) for cell, rows in on))
         return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(found)) if found else part
 

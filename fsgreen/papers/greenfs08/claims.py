@@ -53,7 +53,9 @@ class Days:
         """Return that there are no trials of cells."""
         return False
 
-    def in_state(self, part: Part, states: Iterable[State]) -> Part:
+    def in_state(
+        self, part: Part, states: Iterable[State], cells: Iterable[Mapping[str, Any]] | None
+    ) -> Part:
         """Return a part as it is: there is no state but the one that is declared."""
         return part
 
