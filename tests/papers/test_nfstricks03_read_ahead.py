@@ -100,11 +100,10 @@ def verdicts(runs, *slugs, **beside):
 
 
 def test_rules_hold_by_construction_and_what_follows_from_them_is_simulated(runs):
-    """What was written as the paper words it is no evidence for the paper."""
+    """What was written as the paper words it is no evidence for the paper, nor what it implies."""
     found = verdicts(runs, *DECIDED, decisions=decisions())
-    built = {slug for slug, verdict in found.items() if verdict == "by construction"}
-    assert built == {"seqcount_default", "slowdown_rule", "cursor_rule"}
-    assert {found[slug] for slug in DECIDED if slug not in built} == {"reproduced"}
+    assert found.pop("nfsheur_eviction") == "reproduced"
+    assert {*found.values()} == {"by construction"}
 
 
 @pytest.mark.parametrize(
@@ -170,6 +169,27 @@ def test_the_engine_decides_as_the_paper_words_it():
         for case, _, requests in read_ahead._written():
             found = engine.decisions(settings, None, requests)
             assert found["sequential_count"] == decide(heuristic, requests), case
+
+
+def test_eight_strides_are_as_many_as_the_cache_of_the_ide_disk_holds(tmp_path):
+    """The two clocks differed by a factor of twelve there, unexplained: virtual time reads no more.
+
+    What the claim on that cell warns of is so: with a segment fewer the default collapses.
+    """
+    engine = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
+    whole = engine.profiles()["wd200bb"]
+    fewer = tmp_path / "fewer.toml"
+    fewer.write_text(whole.replace("segments = 8", "segments = 7"))
+    assert fewer.read_text() != whole
+    reads = {"streams": 8, "total_mib": 8, "seed": 1}
+    work = {"nfs": {"reads": reads, "read_ahead": {"heuristic": "default"}, "partition": 1}}
+
+    def ended_ns(disk):
+        report = engine.simulate(json.dumps({"disk": str(disk), "work": work}))
+        return max(reader["done_ns"] for reader in report["readers"])
+
+    assert ended_ns(fewer) > 4 * ended_ns("wd200bb")
+    assert "segments" in OF_PAPER.entries["stride_ide1_s8"].caution
 
 
 def test_a_heuristic_in_python_decides_in_the_engine():

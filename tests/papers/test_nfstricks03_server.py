@@ -52,6 +52,8 @@ def served_runs(clock="real time", rate=rate_mib_s):
         )
         row |= {"duration_s": duration_s, "bandwidth_b_s": READ_MIB * MIB / duration_s}
         row |= {"nfs_late_count": late, "nfs_reads_count": 8192, "files_b": READ_MIB * MIB}
+        ahead_b = READ_MIB * MIB * (0.2 if "late_percent" in cell else 1) * (1 + 0.001 * (nth % 3))
+        row |= {"read_b": READ_MIB * MIB, "nfs_ahead_b": ahead_b}
         rows.append(row)
     empty = pd.DataFrame(columns=["trial", "rank", "ended_s"])
     return Runs(clock, pd.DataFrame(rows), empty, 0.25)
@@ -87,6 +89,17 @@ def test_a_server_that_does_otherwise_is_not_called_as_published(slug, change, v
     runs = served_runs(rate=lambda cell: rate_mib_s(cell) * change(cell))
     found = verdicts(runs, slug)[slug]
     assert found == verdict if verdict else found not in ("reproduced", "by construction")
+
+
+def test_read_ahead_that_is_halved_is_not_called_disabled():
+    """A reader that lost a quarter of its rate and half of its read-ahead showed the claim."""
+    runs = served_runs()
+    late = runs.trials["late_percent"].notna()
+    kept = runs.trials["nfs_ahead_b"].mask(late, 0.53 * READ_MIB * MIB)
+    runs = replace(runs, trials=runs.trials.assign(nfs_ahead_b=kept))
+    assert verdicts(runs, "nfs_reorder_kills_readahead") == {
+        "nfs_reorder_kills_readahead": "direction only, size excluded"
+    }
 
 
 def test_readers_of_files_are_not_taken_for_readers_of_a_server():

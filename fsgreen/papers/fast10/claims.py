@@ -15,7 +15,7 @@ from fsgreen.analysis.claims.checks import fewest_trials, metric_identity
 from fsgreen.analysis.claims.ledger import functions_of
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.configuration import configuration, label
-from fsgreen.claims import Band, Part, band, by_construction, judge, written
+from fsgreen.claims import AGREES, Band, Part, band, by_construction, judge, written
 from fsgreen.design import Cell
 from fsgreen.papers.fast10.published import RECOMPUTED
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, Printed
@@ -51,8 +51,17 @@ def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, claims.Sourc
 
 
 def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
+    """Yield whether cells have as many trials, and are known as closely, as fast10 says of its own.
+
+    A campaign that is not as thorough says nothing about theirs.
+    """
     cells = source.cells
-    yield by_construction(fewest_trials(cells["n"], numbers[0], "5 runs"))
+
+    def as_theirs(part: Part) -> Part:
+        met = part.verdict in AGREES
+        return by_construction(source.requiring(part, "as-many-runs", met))
+
+    yield as_theirs(fewest_trials(cells["n"], numbers[0], "5 runs"))
     energy = cells["energy_high_j"] - cells["energy_low_j"]
     widths = {
         "throughput": cells["half_width_percent"],
@@ -69,7 +78,7 @@ def _protocol(source: Servers, numbers: Numbers) -> Iterator[Part]:
             unit="share",
             detail=f"{within} of {len(cells)} cells",
         )
-        yield part if metric == "throughput" else source.about_power(part)
+        yield as_theirs(part if metric == "throughput" else source.about_power(part))
 
 
 def _equal_power(source: Servers, numbers: Numbers) -> Iterator[Part]:

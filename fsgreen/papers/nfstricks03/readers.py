@@ -17,7 +17,7 @@ from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import NFS, WORKLOAD
 from fsgreen.reduce import at, level_label, read_plan
 
-METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered", "late")
+METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered", "late", "ahead")
 MIB = 2**20
 REAL, VIRTUAL = "real time", "virtual time"
 
@@ -37,6 +37,7 @@ OF_SERVER = (
 COUNTS: Mapping[str, tuple[str, ...]] = {
     "reordered": ("reordered_percent",),
     "late": ("nfs_late_count", "nfs_reads_count"),
+    "ahead": ("nfs_ahead_b", "read_b"),
 }
 """Columns that not all runs have, of the metrics that are made of them."""
 
@@ -117,7 +118,8 @@ class Runs:
             variance of times that a straight line by rank leaves; `step N`: the time from the Nth
             to the next, over the mean of all such times; `reordered`: the share of requests that
             were served before an older one; `late`: the share of reads that a server took up after
-            one that its client had numbered later.
+            one that its client had numbered later; `ahead`: what a server asked for ahead, for
+            each byte that was read.
 
         Raises
         ------
@@ -135,7 +137,7 @@ class Runs:
             )
         if name == "reordered":
             return _sample(cell, cell["reordered_percent"], 100.0)
-        if name == "late":
+        if name in ("late", "ahead"):
             return _sample(cell, *(cell[column] for column in COUNTS[name]))
         ended_s = self._ended_s(cell)
         match name:
