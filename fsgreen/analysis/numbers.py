@@ -37,7 +37,7 @@ from fsgreen.reduce import (
 )
 from fsgreen.rules import repeated
 from fsgreen.rules.answer import listed
-from fsgreen.rules.served import by_workload
+from fsgreen.rules.served import by_workload, uncounted
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",
@@ -77,7 +77,7 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "setup": _imported(identity)
         if "imported" in identity
         else [
-            *_setup(plan, identity, trials, cells),
+            *_setup(plan, read_study(campaign), identity, trials, cells),
             ["Upper bounds", _bounds(campaign, identity, trials)],
         ],
         "verdicts": _verdicts(claims),
@@ -172,7 +172,11 @@ def trust(campaign: str) -> dict[str, Any]:
 
 
 def _setup(
-    plan: Plan, identity: dict[str, Any], trials: pd.DataFrame, cells: pd.DataFrame
+    plan: Plan,
+    study: Study,
+    identity: dict[str, Any],
+    trials: pd.DataFrame,
+    cells: pd.DataFrame,
 ) -> list[list[str]]:
     audit, testbed = identity["audit"], identity["testbed"]
     where = "in memory" if testbed.get("in_memory") else "on disk"
@@ -180,8 +184,6 @@ def _setup(
         f"{name}: {meter['model']}, {meter['serial']}" for name, meter in identity["meters"].items()
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
-    scale = ", ".join(f"{name} {factor:g}" for name, factor in plan.profile.scale.items())
-    served = by_workload(trials)
     named = sorted(cells["disk"].dropna().unique())
     disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
     settings = {
@@ -196,8 +198,8 @@ def _setup(
         "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
         f"seed {plan.seed}, hash {plan.hash[:12]}",
         "Trial": _length(plan),
-        "Scale": f"{scale} of the published {_scaled(plan)}",
-        **({"Reads": f"of their bytes the device served: {served}"} if served else {}),
+        "Scale": scaled(plan, study, trials),
+        **({"Reads": told} if (told := reads(trials)) else {}),
         "File systems": ", ".join(sorted(cells["file_system"].unique())),
         **({"Disks": f"{', '.join(disks)}, simulated"} if disks else {}),
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
@@ -246,10 +248,42 @@ def _length(plan: Plan) -> str:
     return f"{warmup_s:g} s warm-up, {at_most}{measure_s:g} s measured"
 
 
-def _scaled(plan: Plan) -> str:
+def scaled(plan: Plan, study: Study, trials: pd.DataFrame) -> str:
+    """Return by how much workloads are smaller than published ones.
+
+    A command that takes no scale has the size that its factors say, which is told in its place.
+    """
+    own = [name for name, declared in study.workloads.items() if _has_own_size(declared)]
+    factors = {name: factor for name, factor in plan.profile.scale.items() if name not in own}
+    of_published = ", ".join(f"{name} {factor:g}" for name, factor in factors.items())
+    known = trials[trials["files_b"].notna() & trials["workload"].isin(own)]
+    sizes = [
+        f"{name}: {size_b / 2**20:,.0f} MiB of files, set by the profile and not scaled"
+        for name, size_b in known.groupby("workload")["files_b"].max().items()
+    ]
+    told = [f"{of_published} of the published {_of_what(plan)}"] if factors else []
+    return "; ".join([*told, *sizes])
+
+
+def _has_own_size(declared: Mapping[str, Any]) -> bool:
+    return "command" in declared and "{scale}" not in str(declared)
+
+
+def _of_what(plan: Plan) -> str:
     if plan.readers_only:
         return "bytes that are read"
     return "file counts (oltp: of the file size)" if "oltp" in plan.profile.scale else "size"
+
+
+def reads(trials: pd.DataFrame) -> str:
+    """Return who answered what trials read; nothing where they read nothing."""
+    if served := by_workload(trials):
+        return f"of their bytes the device served: {served}"
+    if not uncounted(trials).any():
+        return ""
+    held = trials["resident_percent"].max()
+    before = "" if pd.isna(held) else f"; memory held {held:.2g} % of the files or less before"
+    return f"nobody counted what the device served: no counter of this machine is its own{before}"
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
