@@ -1,6 +1,7 @@
 """The PDF: every number generated, the same bytes each time, and whole or not at all."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -14,6 +15,7 @@ from fsgreen.papers.fast10 import figures
 from fsgreen.rules.reporting import typed_numbers
 
 TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
+STYLE = (paths.root() / "paper" / "style.typ").read_text()
 PROBES = {
     "offset": [{"offset_b": 0, "pass": 0, "bandwidth_b_s": 1e9}],
     "queue": [],
@@ -55,6 +57,21 @@ def test_a_small_campaign_has_a_whole_report(made):
     assert numbers["trials"]["whole"] == 4
     assert not numbers["trials"]["enough"]
     assert any("reiserfs" in line for line in numbers["not_run"])
+
+
+def test_what_the_numbers_stand_on_is_said_before_anything_else(made):
+    """RAM, scale and who answered the reads stood on pages 13 and 30."""
+    setup = dict(json.loads((made.parent / "numbers.json").read_text())["setup"])
+    assert {"Testbed", "Scale", "Reads", "Meters"} <= setup.keys()
+    assert all(f'"{row}"' in grounds_of(STYLE) for row in ("Testbed", "Scale", "Reads", "Meters"))
+    for text in ("fast10", "nfstricks03", "published", "study"):
+        before = (TEXTS[0].parent / f"{text}.typ").read_text().partition("grounds(data.setup)")
+        assert before[1], f"{text}.typ says nothing of it"
+        assert not re.search(r"^ *= ", before[0], re.MULTILINE), f"{text}.typ says it late"
+
+
+def grounds_of(style):
+    return style.partition("#let grounds(")[2].partition("\n#let ")[0]
 
 
 def test_the_same_results_give_the_same_bytes(made):

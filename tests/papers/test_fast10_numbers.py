@@ -1,4 +1,4 @@
-"""The report's table of leaders: who leads, and from whom it is not told apart."""
+"""What fast10's report says: who leads, from whom it is not told apart, what repeats what."""
 
 import synthetic
 
@@ -6,7 +6,7 @@ from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.effects import effects_table
 from fsgreen.analysis.scatter import TREATMENTS
-from fsgreen.papers.fast10.numbers import _leaders
+from fsgreen.papers.fast10.numbers import _figures, _leaders
 
 CELLS = synthetic.cells(["webserver"], ["ext2", "ext3", "xfs"])
 
@@ -32,3 +32,11 @@ def test_what_has_no_steady_state_neither_leads_nor_lags():
     assert first != "ext2" and "ext2" in level.split(", ")
     assert "[" in rate
     assert leader(["ext2", "ext3", "xfs"])[1:3] == ["none", "no steady state"]
+
+
+def test_each_figure_of_work_per_joule_bears_the_mark_where_it_repeats_throughput():
+    """No b-figure was second evidence where power is modelled, and none said so."""
+    captions = {shown["file"]: shown["caption"] for shown in _figures("modelled", "‡")}
+    marked = {name for name, caption in captions.items() if "‡" in caption}
+    assert marked == {f"fig{number}b.svg" for number in range(3, 7)}
+    assert not any("‡" in shown["caption"] for shown in _figures("wall", ""))
