@@ -198,7 +198,7 @@ def _setup(
         "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
         f"seed {plan.seed}, hash {plan.hash[:12]}",
         "Trial": _length(plan),
-        "Scale": scaled(plan, study, trials),
+        **({"Scale": size} if (size := scaled(plan, study, trials)) else {}),
         **({"Reads": told} if (told := reads(trials)) else {}),
         "File systems": ", ".join(sorted(cells["file_system"].unique())),
         **({"Disks": f"{', '.join(disks)}, simulated"} if disks else {}),
