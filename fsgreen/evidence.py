@@ -22,7 +22,7 @@ from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
 from fsgreen.pipeline.shipped import committed
 from fsgreen.reduce import read_plan, read_table
-from fsgreen.rules.answer import plural
+from fsgreen.words import plural
 
 RERUN = ("reduce", "analyse", "claims")
 """The stages between traces and a verdict."""

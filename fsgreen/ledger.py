@@ -24,9 +24,9 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
 from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.reduce import write_csv
-from fsgreen.rules.answer import plural
 from fsgreen.rules.verdicts import said_of_clocks
 from fsgreen.typeset import typeset
+from fsgreen.words import plural
 
 FOLDERS = ("figures", "tables")
 """Of a study without a campaign; those of others are in the results of its campaigns."""

@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "paramsfile",
         "scratch",
         "units",
+        "words",
         "paths",
         "ownership",
         "durable",

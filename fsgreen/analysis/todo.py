@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fsgreen.claims import LACKING, OTHER_STATE, UNTESTED
-from fsgreen.rules.answer import listed, plural
+from fsgreen.rules.answer import listed
+from fsgreen.words import plural
 
 STATE = re.compile(r"^(?P<says>.*?) \((?P<found>\S+ was .*?)\): (?P<way>.*)$")
 """How `claims.missing` says that trials were in another state."""

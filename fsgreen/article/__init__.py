@@ -11,8 +11,8 @@ from fsgreen import exhibits, paths, schema
 from fsgreen.article.section import section
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import params
-from fsgreen.rules.answer import plural
 from fsgreen.typeset import typeset
+from fsgreen.words import plural
 
 TEXT = "article.typ"
 TITLE = "File systems, work and energy: published studies run again"

@@ -20,7 +20,7 @@ from fsgreen.design import load_study
 from fsgreen.papers import judging
 from fsgreen.pipeline.summary import HOLDS
 from fsgreen.reduce import read_csv
-from fsgreen.rules.answer import plural
+from fsgreen.words import plural
 
 TRIALS = ("measured", "simulated")
 """Kinds of evidence that come from trials."""

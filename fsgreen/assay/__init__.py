@@ -16,7 +16,7 @@ from fsgreen.design.overview import blocks_of
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.judging import claims_of, sources_of
 from fsgreen.reduce import read_plan
-from fsgreen.rules.answer import plural
+from fsgreen.words import plural
 
 
 def lines(study: Study, plan: Plan, pilot: str | None = None) -> Iterator[str]:

@@ -20,8 +20,9 @@ from fsgreen.analysis.planned import (
 )
 from fsgreen.analysis.planned.parts import MOST_BLOCKS
 from fsgreen.design.overview import spell
-from fsgreen.rules.answer import listed, plural
+from fsgreen.rules.answer import listed
 from fsgreen.stats import MIN_BLOCKS
+from fsgreen.words import plural
 
 SOME = 6
 """Names of claims or cells that a line lists before it counts the others."""

@@ -12,6 +12,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.devices import image
 from fsgreen.errors import FsgreenError
+from fsgreen.words import plural
 
 
 def measure(
@@ -63,7 +64,7 @@ def measure(
         only = testbed.only_file_system()
         if only is not None:
             plan = design.make_plan(declared, profile, only=only)
-            print(f"this testbed has one file system: {len(plan.cells)} cells on {only}")
+            print(f"this testbed has one file system: {plural(len(plan.cells), 'cell')} on {only}")
         more = design.most_ready(plan) - 1 if testbeds.find(testbed.kind).several else 0
         beside = [stack.enter_context(_open(testbed.kind, place, plan)) for _ in range(more)]
         return run(

@@ -12,6 +12,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Cell, Plan, PlannedTrial, Trials
 from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of, spell
+from fsgreen.words import plural
 
 SHOWN = 5
 
@@ -45,15 +46,16 @@ def _imported(campaign: Campaign) -> Iterator[str]:
     """Yield what is known of runs that other programs measured, and that cannot go on."""
     plan, imported = campaign.plan(), campaign.identity()["imported"]
     yield (
-        f"{campaign.name}: {len(plan.trials)} runs of {len(plan.cells)} cells, imported from "
-        f"{len(imported['files'])} files: {imported['format']}"
+        f"{campaign.name}: {plural(len(plan.trials), 'run')} of {plural(len(plan.cells), 'cell')}, "
+        f"imported from {plural(len(imported['files']), 'file')}: {imported['format']}"
     )
     least = plan.bounds["minimum_trials"]
     counts = Counter(planned.cell for planned in plan.trials)
     few = [f"{_name(cell)} {count}" for cell, count in counts.items() if count < least]
     if few:
         shown = ", ".join(few[:SHOWN]) + (" ..." if len(few) > SHOWN else "")
-        yield f"  too few   {len(few)} cells have fewer than {least:g} runs (rule 26): {shown}"
+        of = plural(len(few), "cell")
+        yield f"  too few   fewer than {least:g} runs (rule 26) in {of}: {shown}"
     yield from (f"  decided   {line}" for line in decided(imported))
     yield f"  unknown   what such files cannot tell: fsgreen rules --campaign {campaign.name}"
 
@@ -61,8 +63,10 @@ def _imported(campaign: Campaign) -> Iterator[str]:
 def _progress(plan: Plan, pending: Sequence[PlannedTrial], trials: Trials) -> str:
     due = len(design.due(plan, trials))
     blocks = blocks_of(plan)
-    at = f"in block {pending[0].block} (of {blocks})" if pending else f"complete ({blocks} blocks)"
-    return f"{due - len(pending)} of {due} trials measured, {at}"
+    done = f"{due - len(pending)} of {due} trials measured"
+    if pending:
+        return f"{done}, in block {pending[0].block} (of {blocks})"
+    return f"{done}, complete ({plural(blocks, 'block')})"
 
 
 def _to_do(

@@ -9,6 +9,7 @@ from fsgreen.design import combinations, factors
 from fsgreen.design.plan import Plan
 from fsgreen.design.study import Study, Windows
 from fsgreen.design.windows import most_cells, most_ready
+from fsgreen.words import plural
 
 
 def left_out(plan: Plan, study: Study) -> Iterator[tuple[str, str]]:
@@ -26,8 +27,8 @@ def describe(plan: Plan, study: Study) -> Iterator[str]:
     least = [planned for planned in plan.trials if planned.block <= profile.blocks]
     yield f"{plan.study}, profile {profile.name}, plan {plan.hash[:12]}, seed {plan.seed}"
     yield (
-        f"{len(plan.cells)} cells x {blocks_of(plan)} blocks = "
-        f"{_span(len(least), len(plan.trials))} trials"
+        f"{plural(len(plan.cells), 'cell')} x {plural(blocks_of(plan), 'block')} = "
+        f"{plural(_span(len(least), len(plan.trials)), 'trial')}"
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
     bound = "at most" if plan.readers_only else "at least"

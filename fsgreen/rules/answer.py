@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import plural
 
 SAME = 1e-5
 """Tables have seven digits: numbers nearer than this share of their size are equal."""
@@ -52,11 +53,6 @@ def quiet(found: str) -> Answer:
 def not_asked(why: str) -> Answer:
     """Return that the rule does not apply, and why."""
     return Answer("not asked", why)
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number of things in words: `1 trial`, `2 trials`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:

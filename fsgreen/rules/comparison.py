@@ -9,18 +9,9 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.reduce import factors_of, level_label
-from fsgreen.rules.answer import (
-    SAME,
-    Answer,
-    Judge,
-    fired,
-    listed,
-    not_asked,
-    plural,
-    quiet,
-    unknown,
-)
+from fsgreen.rules.answer import SAME, Answer, Judge, fired, listed, not_asked, quiet, unknown
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import plural
 
 FALLBACK = "bootstrap"
 """What stands for the mixed model where its diagnostics fail, or a cell is wilder than the rest."""

@@ -16,12 +16,12 @@ from fsgreen.rules.answer import (
     listed,
     named_trials,
     not_asked,
-    plural,
     quiet,
     unknown,
 )
 from fsgreen.rules.evidence import Evidence, readers_of
 from fsgreen.trial import ThreadWork
+from fsgreen.words import plural
 
 FAIR_X = 2.0
 """Work or time of one reader over that of another, beyond which the total hides something."""

@@ -18,12 +18,12 @@ from fsgreen.rules.answer import (
     listed,
     named_trials,
     not_asked,
-    plural,
     quiet,
     unknown,
 )
 from fsgreen.rules.comparison import NOTHING
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import plural
 
 HALF = 0.5
 """Share of an interval's width below which taking turns would have been the better design."""

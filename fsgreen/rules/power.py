@@ -17,13 +17,13 @@ from fsgreen.rules.answer import (
     listed,
     named_trials,
     not_asked,
-    plural,
     quiet,
     unknown,
 )
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
 from fsgreen.trial import HarnessCost, TrialRecord
+from fsgreen.words import plural
 
 
 def regular_readings(evidence: Evidence) -> Answer:

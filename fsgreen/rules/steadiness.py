@@ -10,8 +10,9 @@ import pandas as pd
 
 from fsgreen import design, stats
 from fsgreen.reduce import blocks_by_clock, factors_of, measured
-from fsgreen.rules.answer import Answer, Judge, fired, listed, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, listed, quiet, unknown
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import plural
 
 STILL = ("flat", "too short")
 """Classes of a cell in which no change of level was found."""

@@ -14,8 +14,9 @@ from scipy import stats as distributions
 from fsgreen import stats
 from fsgreen.claims import EVEN, OTHER_STATE
 from fsgreen.rules import served
-from fsgreen.rules.answer import Answer, fired, listed, not_asked, plural, quiet, unknown
+from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknown
 from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
+from fsgreen.words import plural
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
 """What ends the name of a part where a simulated disk tells it in two kinds of time."""

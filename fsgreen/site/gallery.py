@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path, PurePosixPath
 
 from fsgreen.design import load_study
-from fsgreen.rules.answer import plural
 from fsgreen.site.figures import Figure, Group
 from fsgreen.site.links import address
 from fsgreen.site.page import Page
+from fsgreen.words import plural
 
 PATH = PurePosixPath("docs/gallery.html")
 TITLE = "All figures"

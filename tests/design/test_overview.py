@@ -27,6 +27,10 @@ def test_a_fixed_number_of_blocks_is_no_span() -> None:
     assert "beyond" not in text
 
 
+def test_one_of_a_kind_is_no_plural() -> None:
+    assert "1 cell x 1 block = 1 trial" in shown([Cell(workload="webserver", file_system="xfs")], 1)
+
+
 def test_what_varies_and_what_does_not_and_what_is_left_out() -> None:
     text = shown(
         [

@@ -172,8 +172,8 @@ def test_a_file_that_was_changed_after_the_import_is_told():
 def test_status_tells_of_runs_and_the_records_that_they_lack():
     mine = analysed(runs_of([1.0] * 6, [2.0]))
     lines = "\n".join(status(Campaign("mine")))
-    assert "7 runs of 2 cells, imported from 1 files" in lines
-    assert "1 cells have fewer than 5 runs (rule 26): runs/xfs 1" in lines
+    assert "7 runs of 2 cells, imported from 1 file" in lines
+    assert "fewer than 5 runs (rule 26) in 1 cell: runs/xfs 1" in lines
     with pytest.raises(FsgreenError, match="no records and no traces"):
         mine.trace("r0")
 

@@ -1,5 +1,6 @@
 """The cockpit without a browser: a study is saved as composed, and nothing is lost or measured."""
 
+import fcntl
 import os
 import shlex
 import shutil
@@ -191,6 +192,24 @@ def test_a_folder_is_the_same_to_the_process_as_in_the_notebook(compose, project
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **words: begun.append(words) or Begun())
     Harness("mine-quick").start(choose.order)
     assert begun[0]["env"]["FSGREEN_DATA"] == str(project / "notebooks" / "own")
+
+
+def test_it_begins_with_what_is_being_measured(compose, project, monkeypatch):
+    """Who opens the notebook again to watch would find another study, and might start that."""
+    compose.keep.click()
+    newstudy.write("other")
+    kept = paths.data() / "scratch" / "cockpit"
+    kept.mkdir(parents=True)
+    orders = [Order("other", "full", "night", "directory"), Order("mine", "quick", "mine-quick")]
+    for second, order in enumerate(orders):
+        file = kept / f"{order.campaign}.json"
+        write_json(file, asdict(order))
+        os.utime(file, (second, second))
+    assert Choose("mine").order == orders[1], "nothing runs"
+    with (kept / "night.log").open("a") as said:
+        fcntl.flock(said, fcntl.LOCK_EX)
+        assert Choose("mine").order == orders[0]
+    assert Choose("mine").order == orders[1], "it has ended"
 
 
 # --- plan ---------------------------------------------------------------------------------------

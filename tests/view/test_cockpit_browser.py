@@ -127,8 +127,8 @@ def test_the_plan_says_what_it_takes_and_what_nobody_knows_yet(page):
     choose(page, "testbed", "directory")
     page.wait(f"{TEXT}.includes('--name mine-quick --testbed directory')")
     press(page, "Plan")
-    page.wait(f"{LINES}.some((text) => text.includes('1 cells x 3 blocks = 3 trials'))")
-    plan = page.value(f"{LINES}.find((text) => text.includes('1 cells x 3'))")
+    page.wait(f"{LINES}.some((text) => text.includes('1 cell x 3 blocks = 3 trials'))")
+    plan = page.value(f"{LINES}.find((text) => text.includes('1 cell x 3'))")
     assert "the testbed only has" in plan and "disk space: up to 4096 MiB" in plan
     press(page, "What it can decide")
     page.wait(f"{LINES}.some((text) => text.includes('nobody knows how far its trials scatter'))")

@@ -25,7 +25,8 @@ BLOCK = (
 class Choose(widgets.VBox):
     """Study, profile and testbed, and the name of the campaign.
 
-    The study is chosen first, as it was last measured here; none if there is none of that name.
+    It begins with what a cockpit measures now. Where nothing runs, the study is chosen as it was
+    last measured here; none if there is none of that name.
 
     Attributes
     ----------
@@ -53,7 +54,8 @@ class Choose(widgets.VBox):
         self._follower.follow(self.study, lambda: self._changed(self._turn))
         for control in (self.profile, self.testbed, self.folder, self.campaign):
             self._follower.follow(control, self._changed)
-        self.offer(study)
+        runs = order.running()
+        self.offer(study if runs is None else runs.study)
 
     @property
     def order(self) -> Order | None:

@@ -245,13 +245,23 @@ class Harness:
 
 
 def newest(study: str) -> Order | None:
-    """Return the order for a study that a cockpit took last, None where there is none."""
-    files = (paths.data() / "scratch" / "cockpit").glob("*.json")
-    for file in sorted(files, key=lambda file: file.stat().st_mtime, reverse=True):
-        order = Harness(file.stem).order()
-        if order is not None and order.study == study:
-            return order
-    return None
+    """Return the order for a study that runs, or that a cockpit took last; None without one."""
+    return next((order for order in _taken() if order.study == study), None)
+
+
+def running() -> Order | None:
+    """Return the order of a process that a cockpit started and that has not ended; None if none."""
+    return next((order for order in _taken() if Harness(order.campaign).running()), None)
+
+
+def _taken() -> Iterator[Order]:
+    """Yield the orders that cockpits took: those that run, then the others, the newest first."""
+    kept = (paths.data() / "scratch" / "cockpit").glob("*.json")
+    newest_first = sorted(kept, key=lambda file: file.stat().st_mtime, reverse=True)
+    harnesses = [Harness(file.stem) for file in newest_first]
+    for harness in sorted(harnesses, key=lambda harness: not harness.running()):
+        if (order := harness.order()) is not None:
+            yield order
 
 
 def _only_file_system(kind: str, folder: Path | None) -> str | None:

@@ -12,13 +12,13 @@ import ipywidgets as widgets
 from fsgreen import paths, rules
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.stages import outcome_of
-from fsgreen.rules.answer import plural
 from fsgreen.trial import Trial
 from fsgreen.view import markup
 from fsgreen.view.cockpit.choose import NOTHING, Choose
 from fsgreen.view.cockpit.order import Harness
 from fsgreen.view.cockpit.seen import Seen, Watch
 from fsgreen.view.explore.controls import button
+from fsgreen.words import plural
 
 POLL_S = 2.0
 """Between two looks at a campaign that is measured."""
