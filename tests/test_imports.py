@@ -45,8 +45,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "papers",
     ),
     (
-        *("results", "typeset", "exhibits", "report", "outcome", "assay", "beside", "ledger"),
-        *("pipeline", "article", "evidence", "artifact", "view", "labs", "site"),
+        *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
+        *("ledger", "pipeline", "article", "evidence", "artifact", "view", "labs", "site"),
     ),
     ("cli", "__main__"),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 
 from fsgreen.figures.style import GREY
+from fsgreen.words import digits
 
 WIDE = 3
 """An interval that reaches further than so many times the longest bar is cut at the frame."""
@@ -205,16 +206,11 @@ def ticks(
 
 def number(value: float, unit: str = "") -> str:
     """Return a number as people write it: `12,300 ops/s`, `1.25 ms`, `0.8 %`; "?" for NaN."""
-    if not math.isfinite(value):
-        return "?"
-    if unit in SI:
+    if unit in SI and math.isfinite(value):
         text = EngFormatter(unit, sep=" ")(float(f"{value:.3g}"))
-    elif abs(value) >= 1000:
-        text = f"{value:,.0f} {unit}"
-    else:
-        digits = np.format_float_positional(value + 0.0, 3, fractional=False, trim="-")
-        text = f"{digits}{'' if unit == 'x' else ' '}{unit}"
-    return text.rstrip().replace("-", "\N{MINUS SIGN}")
+        return text.rstrip().replace("-", "\N{MINUS SIGN}")
+    behind = f"{'' if unit == 'x' else ' '}{unit}" if math.isfinite(value) else ""
+    return f"{digits(value)}{behind}".rstrip()
 
 
 def interval(value: float, low: float, high: float, unit: str = "") -> str:

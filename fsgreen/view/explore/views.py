@@ -9,20 +9,17 @@ from typing import Any
 
 import anywidget
 import ipywidgets as widgets
-import pandas as pd
 import traitlets
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.figures import style
+from fsgreen.tables import as_html
 from fsgreen.view import markup
-from fsgreen.view.explore.chart import Chart, number, to_json
+from fsgreen.view.explore.chart import Chart, to_json
 from fsgreen.view.explore.controls import button
 from fsgreen.view.explore.lines import Shown
 from fsgreen.view.explore.picture import draw
-
-MOST_ROWS = 200
-"""Rows of a table that are shown; its file has all."""
 
 
 class ChartView(anywidget.AnyWidget):
@@ -130,14 +127,6 @@ class View(widgets.VBox):
         if self.shown is not None and (self.table.value or self.shown.chart is None):
             parts.append(as_html(self.shown.table))
         self.more.value = "".join(parts)
-
-
-def as_html(table: pd.DataFrame) -> str:
-    """Return a table for people: few digits, and in the end how many rows are not shown."""
-    head = table.head(MOST_ROWS)
-    text: str = head.to_html(index=False, na_rep="", float_format=number, classes="fsgreen-table")
-    left = len(table) - len(head)
-    return text + (f"<p>{left} more rows are in the file that Save writes.</p>" if left else "")
 
 
 def _toggle(description: str, tooltip: str, icon: str) -> widgets.ToggleButton:
