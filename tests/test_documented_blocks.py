@@ -9,6 +9,7 @@ import pytest
 
 from fsgreen import paths
 from tests import clones, documented
+from tests.patience import BOUNDS
 
 TUTORIALS = {"docs/first-answer.md", "docs/own-study.md"}
 MARKED = sorted(
@@ -26,9 +27,6 @@ by_night = pytest.mark.skipif(
 needs_engine = pytest.mark.skipif(
     paths.program("fsgreen-wml") is None, reason="needs the engine: ./run engine"
 )
-
-BOUNDS = "bounds: {budget_percent: 100, others_percent: 1000, idle_band_percent: 1000}"
-"""With these a new study is measured on a busy machine, too."""
 
 SCRIPT = f"""#!/bin/sh
 [ "$1" != engine ] || exit 0

@@ -11,6 +11,7 @@ from typing import Any
 
 import mail_trials
 import pytest
+import shipped
 from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import paths, pipeline, reduce
@@ -116,6 +117,16 @@ def test_its_parameters_are_literals_with_type_and_meaning(notebook: Path) -> No
 
 
 @EACH
+def test_its_pictures_have_a_text_for_who_cannot_see_them(notebook: Path) -> None:
+    """What nbconvert makes hands it to a screen reader; JupyterLab 4.6 keeps it to itself."""
+    code = ast.parse("\n".join("".join(cell["source"]) for cell in code_of(notebook)))
+    calls = [node for node in ast.walk(code) if isinstance(node, ast.Call)]
+    for call in calls:
+        if ast.unparse(call.func) == "Image":
+            assert "alt" in {keyword.arg for keyword in call.keywords}
+
+
+@EACH
 def test_it_uses_no_relative_path(notebook: Path) -> None:
     """The stages of the pipeline run in the project, those in JupyterLab beside their notebook."""
     code = "\n".join("".join(cell["source"]) for cell in code_of(notebook))
@@ -130,12 +141,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     the trials of a mail server in another campaign, which are made up here.
     """
     folder = tmp_path_factory.mktemp("data")
-    pipeline.pull("fast10")
-    shipped, ours = paths.root() / "data" / "raw" / "fast10", folder / "raw" / "fast10"
-    (ours / "trials").mkdir(parents=True)
-    for file in (*shipped.iterdir(), *shipped.glob("trials/*-varmail-*")):
-        if file.name != "trials":
-            (ours / file.relative_to(shipped)).symlink_to(file)
+    shipped.mail_server(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write("fast10")

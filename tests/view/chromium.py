@@ -87,9 +87,29 @@ class Page:
             self.mouse("mousePressed", x, y, clicks)
             self.mouse("mouseReleased", x, y, clicks)
 
-    def screenshot(self, file: Path) -> None:
-        """Write what is seen as PNG."""
-        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def resize(self, width: int, height: int) -> None:
+        """Give what is seen another size, in pixels."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.wait(f"window.innerWidth == {width} && window.innerHeight == {height}")
+
+    def picture(self, *elements: str) -> bytes:
+        """What is seen of elements, and of all between them, as PNG."""
+        box = self.value(
+            f"""(() => {{
+                const boxes = [{", ".join(elements)}].map((e) => e.getBoundingClientRect());
+                const least = (side) => Math.min(...boxes.map((box) => box[side]));
+                const most = (side) => Math.max(...boxes.map((box) => box[side]));
+                const [x, y] = [least('left'), least('top')];
+                return {{ x, y, width: most('right') - x, height: most('bottom') - y, scale: 1 }};
+            }})()"""
+        )
+        return base64.b64decode(self.call("Page.captureScreenshot", clip=box)["data"])
 
 
 @contextmanager

@@ -14,6 +14,9 @@ import nbformat
 from fsgreen import paths
 from tests.patience import LIMIT_S
 
+PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
+"""The first notebook that is open."""
+
 
 def write_notebook(file: Path, cells: Sequence[str]) -> None:
     """Write a notebook of code cells."""

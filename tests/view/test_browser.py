@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.view import chromium
-from tests.view.lab import jupyterlab, write_notebook
+from tests.view.lab import PANEL, jupyterlab, write_notebook
 
 pytestmark = [
     pytest.mark.notebook,
@@ -28,7 +28,6 @@ while not Path("seen").exists():
 )
 
 ROOT = "document.querySelector('.fsgreen-live')"
-PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
 FRAMES = f"Number({ROOT}?.dataset.frames ?? 0)"
 STATUS = f"{ROOT}.querySelector('.status').textContent"
 RANGE = f"{ROOT}.dataset.range.split(' ').map(Number)"
@@ -134,13 +133,7 @@ def test_it_fits_the_page_and_follows_the_theme(page):
         return page.value(f"{ROOT}.querySelector('.u-over').getBoundingClientRect().width")
 
     before = width()
-    page.call(
-        "Emulation.setDeviceMetricsOverride",
-        width=800,
-        height=900,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
+    page.resize(800, 900)
     page.wait(f"{ROOT}.querySelector('.u-over').getBoundingClientRect().width < {before - 100}")
     light = page.value(f"getComputedStyle({ROOT}).color")
     page.value(

@@ -250,7 +250,7 @@ def test_what_disturbs_is_told_with_what_mends_it(compose, monkeypatch):
     planned = Planned(Choose("mine"))
     planned.buttons["Preflight"].click()
     told = text(planned.shown["Preflight"])
-    assert "power meter" in told and "more were looked at and are well" in told
+    assert "power meter" in told and "that could disturb it: in order" in told
     monkeypatch.setattr(Order, "findings", lambda _: (_ for _ in ()).throw(FsgreenError("broken")))
     planned.buttons["Preflight"].click()
     assert "broken" in text(planned.shown["Preflight"])

@@ -1,6 +1,5 @@
 """The notebook of the cockpit in a real JupyterLab in a real browser: compose, plan, run, watch."""
 
-import json
 import os
 import shutil
 
@@ -9,7 +8,8 @@ import pytest
 from fsgreen import design, paths, trial
 from fsgreen.campaign import Campaign
 from tests.view import chromium, composed
-from tests.view.lab import jupyterlab
+from tests.view.lab import PANEL, jupyterlab
+from tests.view.widgets import LINES, TEXT, button, choose, chosen, control, press, type_in
 
 pytestmark = [
     pytest.mark.notebook,
@@ -20,10 +20,6 @@ pytestmark = [
         "tests/view/test_cockpit_browser.py",
     ),
 ]
-
-PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
-TEXT = "document.body.textContent"
-LINES = "[...document.querySelectorAll('.fsgreen-lines')].map((pre) => pre.textContent)"
 
 
 @pytest.fixture(scope="module")
@@ -48,57 +44,6 @@ def page(project, tmp_path_factory):
         page.value("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
         page.wait(f"{control('campaign')} && {button('Start')} && {LINES}.length > 0")
         yield page
-
-
-def control(label):
-    """The control with a label."""
-    return (
-        f"[...document.querySelectorAll('.jupyter-widgets label')].find((label) => "
-        f"label.textContent === {json.dumps(label)})?.parentElement.querySelector('select, input')"
-    )
-
-
-def button(name):
-    """The button of a name."""
-    return (
-        f"[...document.querySelectorAll('button.jupyter-button')].find((button) => "
-        f"button.textContent.trim() === {json.dumps(name)})"
-    )
-
-
-def choose(page, label, *levels):
-    """Choose these in a list, and nothing else."""
-    page.value(
-        f"""(() => {{
-            const select = {control(label)}, levels = {json.dumps(levels)};
-            for (const option of select.options)
-                option.selected = levels.includes(option.textContent);
-            select.dispatchEvent(new Event('change', {{ bubbles: true }}));
-        }})()"""
-    )
-
-
-def type_in(page, label, text):
-    """Type into a field, and leave it."""
-    page.value(
-        f"""(() => {{
-            const input = {control(label)};
-            input.value = {json.dumps(text)};
-            for (const kind of ['input', 'change'])
-                input.dispatchEvent(new Event(kind, {{ bubbles: true }}));
-        }})()"""
-    )
-
-
-def press(page, name):
-    """Press a button once it can be pressed."""
-    page.wait(f"{button(name)}?.disabled === false")
-    page.value(f"{button(name)}.click()")
-
-
-def chosen(label):
-    """What is chosen in a list."""
-    return f"[...{control(label)}.selectedOptions].map((option) => option.textContent)"
 
 
 def test_it_begins_with_the_study_of_the_command_new(page):
@@ -133,7 +78,7 @@ def test_the_plan_says_what_it_takes_and_what_nobody_knows_yet(page):
     press(page, "What it can decide")
     page.wait(f"{LINES}.some((text) => text.includes('nobody knows how far its trials scatter'))")
     press(page, "Preflight")
-    page.wait(f"{TEXT}.includes('more were looked at and are well')")
+    page.wait(f"{TEXT}.includes('that could disturb it: in order')")
     heads = "[...document.querySelectorAll('.fsgreen-table th')].map((th) => th.textContent)"
     assert "what mends it" in page.value(heads)
 

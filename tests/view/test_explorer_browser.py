@@ -7,14 +7,13 @@ import pytest
 
 from fsgreen import paths
 from tests.view import chromium, explored
-from tests.view.lab import jupyterlab
+from tests.view.lab import PANEL, jupyterlab
 
 pytestmark = [
     pytest.mark.notebook,
     pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium"),
 ]
 
-PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
 CHART = "[...document.querySelectorAll('.fsgreen-chart')]"
 CELLS, TRIALS, TRIAL, EFFECT = (f"{CHART}[{nth}]" for nth in range(4))
 SAYS = "[...document.querySelectorAll('.fsgreen-says')].map((p) => p.textContent)"

@@ -15,10 +15,11 @@ from fsgreen.view.cockpit import offered, order
 from fsgreen.view.cockpit.order import Order
 from fsgreen.view.explore.controls import Follower, dropdown, offer, row, text
 from fsgreen.view.explore.here import studies
+from fsgreen.words import plural
 
 BLOCK = (
-    "A disk of yours loses all that it holds when it is measured. That is for the command line "
-    "alone: docs/measuring.md, A real disk"
+    "To measure a disk of yours erases it. The command line alone does that: docs/measuring.md, "
+    "A real disk"
 )
 
 
@@ -141,7 +142,8 @@ def _preflight(order: Order) -> str:
     findings = order.findings()
     told = [finding for finding in findings if finding.severity != "ok"]
     rows = [(one.severity, one.subject, one.state, one.remedy) for one in told]
-    well = f"{len(findings) - len(told)} more were looked at and are well"
+    others = plural(len(findings) - len(told), "other thing")
+    well = f"{others} that could disturb it: in order"
     return markup.table(("", "what", "state", "what mends it"), rows) + markup.says(well)
 
 
