@@ -19,6 +19,19 @@ SHELL = ("", "sh")
 BY_NIGHT = "by-night"
 """What stands behind the language of a block that is executed by night."""
 
+NOT_BY_NIGHT = {
+    "as-root": "changes the machine, or makes devices",
+    "with-hardware": "asks a meter, a disk or a program that is not here",
+    "long": "takes longer than its page may; .ci/nightly makes all campaigns anew",
+    "yours": "needs files, names or servers of the reader",
+    "part": "a part of a program, without what it is given",
+    "tested": "a test or a step of the night of its own executes it",
+}
+"""What stands there in place of that, and why it is not executed with its page."""
+
+READ_BY_TESTS = {PurePosixPath("CONTRIBUTING.md"), PurePosixPath("ARTIFACT.md")}
+"""Pages whose blocks have no marks: tests execute the examples of one, the other is generated."""
+
 ENGINE = ("fsgreen-wml", "fsgreen-simdisk", "fsgreen-nfs", "fsgreen-ycsb", "greenfs")
 PROGRAMS = {"./run", "fsgreen", "python", "dvc", *ENGINE}
 PUNCTUATION = set("();<>|&")

@@ -42,6 +42,7 @@ REPOSITORY = re.compile(
     r"(?:docs|notebooks|studies|fsgreen|bench|tests|engine|paper|data/reference)/[\w./-]+"
 )
 LANGUAGES = ("", "sh", "python", "yaml", "toml")
+MARKS = {documented.BY_NIGHT, *documented.NOT_BY_NIGHT}
 
 by_night = pytest.mark.skipif(
     "FSGREEN_NIGHTLY" not in os.environ,
@@ -236,12 +237,37 @@ def test_every_block_can_be_read_in_its_language() -> None:
     wrong = []
     for page in documented.pages().values():
         for block in documented.blocks(page):
-            assert block.language in LANGUAGES and {*block.marks} <= {documented.BY_NIGHT}
+            assert block.language in LANGUAGES and {*block.marks} <= MARKS
             try:
                 read(block.language, textwrap.dedent(block.code))
             except (ImportError, SyntaxError, ValueError, yaml.YAMLError) as error:
                 wrong.append(f"{block.where}: {error}")
     assert not wrong
+
+
+def test_what_can_be_typed_is_executed_by_night_or_says_why_not() -> None:
+    """A block that nothing executes is wrong one day, and nobody is told."""
+    wrong = [
+        block.where
+        for path, page in documented.pages().items()
+        for block in documented.blocks(page)
+        if path not in documented.READ_BY_TESTS
+        if is_typed(block) != (len(block.marks) == 1)
+    ]
+    assert not wrong, f"behind the language: one of {', '.join(sorted(MARKS))}"
+
+
+def is_typed(block: documented.Block) -> bool:
+    """Whether a block is there to be executed, and not what a program has printed."""
+    if block.language in ("sh", "python"):
+        return True
+    lines = block.code.splitlines()
+    return not block.language and not lines[0].startswith("$") and any(map(has_ours, lines))
+
+
+def has_ours(line: str) -> bool:
+    """Whether a line begins with a command of ours."""
+    return line.split(" ")[0].removeprefix(".venv/bin/") in documented.PROGRAMS
 
 
 def read(language: str, code: str) -> None:
