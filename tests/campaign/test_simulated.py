@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen import campaign, design, devices, paths, testbeds, trial
+from fsgreen import campaign, design, paths, testbeds, trial
 from fsgreen.campaign import checks, idlepower, testbedfile
 from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
@@ -127,7 +127,6 @@ def plan() -> design.Plan:
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices.simdisk, "Server", serve_patiently)
     monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
     monkeypatch.setattr(served, "Server", serve_patiently)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
