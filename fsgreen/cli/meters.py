@@ -100,6 +100,7 @@ def _meters(options: argparse.Namespace) -> None:
     for name, recipe in programs.items():
         tell(name, "file", recipe.summary)
     print("\nA driver or recipe of kind file reads: fsgreen import FILE --driver NAME")
+    print("One of another kind is read by: fsgreen record NAME --seconds N --raw FILE")
     print("Its settings, for --set NAME=VALUE: fsgreen meters NAME")
     print("docs/meters.md tells how to wire, configure and check each.")
 

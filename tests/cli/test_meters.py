@@ -191,8 +191,8 @@ def test_a_part_of_a_file_is_cut_by_seconds_or_by_moments_and_drawn(tmp_path, ca
 def test_every_recipe_is_listed_with_the_command_that_reads_it(capsys):
     assert cli.main(["meters"]) == 0
     shown = capsys.readouterr().out
-    command = "A driver or recipe of kind file reads: fsgreen import FILE --driver NAME"
-    assert command in shown
+    assert "A driver or recipe of kind file reads: fsgreen import FILE --driver NAME" in shown
+    assert "One of another kind is read by: fsgreen record NAME --seconds N --raw FILE" in shown
     listed = dict(line.split(maxsplit=1) for line in shown.splitlines() if "  file  " in line)
     assert FILES.keys() <= listed.keys()
     for name, recipe in recipes().items():
