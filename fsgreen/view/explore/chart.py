@@ -16,7 +16,7 @@ from fsgreen.words import digits
 WIDE = 3
 """An interval that reaches further than so many times the longest bar is cut at the frame."""
 
-SI = ("s", "B", "B/s")
+SI = {unit: EngFormatter(unit, sep=" ") for unit in ("s", "B", "B/s")}
 """Units that are written with prefixes: 1.2 ms."""
 
 FAR = 1e4
@@ -201,13 +201,13 @@ def ticks(
         subs = (1.0,) if high / low > 1000 else (1.0, 2.0, 5.0)
         locator = LogLocator(10, subs=subs, numticks=most + 2)
     places = [float(place) for place in locator.tick_values(low, high) if low <= place <= high]
-    return [(place, number(place, unit if unit in (*SI, "x") else "")) for place in places]
+    return [(place, number(place, unit if unit in {*SI, "x"} else "")) for place in places]
 
 
 def number(value: float, unit: str = "") -> str:
     """Return a number as people write it: `12,300 ops/s`, `1.25 ms`, `0.8 %`; "?" for NaN."""
     if unit in SI and math.isfinite(value):
-        text = EngFormatter(unit, sep=" ")(float(f"{value:.3g}"))
+        text = SI[unit](float(f"{value:.3g}"))
         return text.rstrip().replace("-", "\N{MINUS SIGN}")
     behind = f"{'' if unit == 'x' else ' '}{unit}" if math.isfinite(value) else ""
     return f"{digits(value)}{behind}".rstrip()
