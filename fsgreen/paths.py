@@ -151,7 +151,7 @@ def free_b(folder: Path) -> int:
 def made_anew(campaign: str) -> str:
     """Return the command that makes all results of a campaign anew."""
     if ships(campaign):
-        return "./run reproduce"
+        return f"./run reproduce {campaign}"
     steps = " ".join(ANALYSIS)
     return f"for step in {steps}; do fsgreen notebook $step -p campaign {campaign}; done"
 

@@ -15,7 +15,9 @@ from fsgreen import paths, site
 from fsgreen.errors import FsgreenError
 from fsgreen.site.contents import KINDS
 from fsgreen.site.text import anchor
+from tests import documented
 from tests.view import chromium
+from tests.view.test_screenshots import MADE, RENEW
 
 LISTED = """
 tutorials: [docs/first.md]
@@ -218,6 +220,16 @@ def test_anchors_are_those_of_github(heading: str, taken: tuple[str, ...], name:
     assert anchor(heading, taken) == name
 
 
+def test_a_picture_is_one_that_a_test_makes_anew_and_that_a_page_shows() -> None:
+    """What nothing makes shows for ever what was there once."""
+    files = [*(paths.code() / "docs" / "pictures").iterdir()]
+    assert {file.stem for file in files} == MADE, RENEW
+    assert max(file.stat().st_size for file in files) < 100_000
+    shown = {link.target for page in documented.pages().values() for link in page.links()}
+    for name in MADE:
+        assert any(target.endswith(f"pictures/{name}.png") for target in shown), name
+
+
 @pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium")
 def test_a_page_fits_narrow_screens_and_dark_rooms(built: Path, tmp_path: Path) -> None:
     """On a phone the text comes first, and nothing is wider than the screen."""
@@ -226,14 +238,7 @@ def test_a_page_fits_narrow_screens_and_dark_rooms(built: Path, tmp_path: Path) 
         page.wait("document.querySelector('nav h2') !== null")
         top = "document.querySelector('{}').getBoundingClientRect().top"
         for width, beside in ((1400, True), (360, False)):
-            page.call(
-                "Emulation.setDeviceMetricsOverride",
-                width=width,
-                height=800,
-                deviceScaleFactor=1,
-                mobile=False,
-            )
-            page.wait(f"window.innerWidth == {width}")
+            page.resize(width, 800)
             assert page.value("document.documentElement.scrollWidth") <= width
             assert page.value(f"{top.format('nav')} <= {top.format('main')}") is beside
         colours = set()
