@@ -50,6 +50,7 @@ def test_the_state_of_a_trial_is_read_from_its_own_counters(raw):
     row = reduce.read_table("small", "trials").iloc[0]
     assert row["device_read_percent"] == pytest.approx(25)
     assert row["device_request_s"] == pytest.approx(0.5 / 100)
+    assert row["device_busy_percent"] == pytest.approx(50), "half of each second"
     assert math.isnan(row["device_write_percent"]), "nothing was written"
     assert {*reduce.STATE_COLUMNS} <= {*row.index}
 
