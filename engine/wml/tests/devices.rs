@@ -119,6 +119,26 @@ fn refused(place: &Place, on: &Loop, options: &[&str], words: &[&str]) {
 }
 
 #[test]
+fn results_are_not_written_over_a_device() {
+    let place = Place::new("device-json");
+    let Some(on) = Loop::new(&place) else { return };
+    let link = place.0.join("link");
+    std::os::unix::fs::symlink(&on.device, &link).unwrap();
+    let before = on.content();
+    for path in [&on.device, &link] {
+        let json = format!("--json={}", path.display());
+        let output = place.output("run", common::READER, &[&json, "--duration=0.1"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("is a block device, whose data would be lost"),
+            "{said}"
+        );
+        assert!(on.content() == before, "the device was changed");
+    }
+}
+
+#[test]
 fn nothing_is_written_to_a_device_that_is_not_confirmed_by_its_own_file() {
     let place = Place::new("device-unconfirmed");
     let Some(on) = Loop::new(&place) else { return };

@@ -74,6 +74,13 @@ fn a_text_without_a_run_is_run_for_as_long_as_asked_and_refused_without_a_time()
     let place = Place::new("no-run");
     let output = place.output("run", READER, &[]);
     says(&output, 2, &["has no 'run'", "--duration 60"]);
+    let nothing = "echo $dir\n";
+    let output = place.output("run", nothing, &["--duration=1"]);
+    says(
+        &output,
+        2,
+        &["defines no process", "add a 'define process'"],
+    );
     place.report("prepare", READER, &[]);
     let run = place.run(READER, &["--duration=0.2", "--prepared"]);
     assert!(ops(&run, "r") > 0);
@@ -108,6 +115,48 @@ fn two_programs_never_work_in_one_tree() {
         Value::Object(Default::default())
     );
     assert_eq!(status(&place.output("run", &text, &["--duration=0.1"])), 0);
+}
+
+#[test]
+fn a_tree_within_one_that_is_in_use_is_in_use_too() {
+    let place = Place::new("lock-within");
+    let run = place.start(&reader("iosize=1k", "iosize=1k"), &["--duration=60"]);
+    wait_until_they_read(&place.text(), Duration::from_secs(60));
+    let within = fs::read_dir(place.dir()).unwrap().next().unwrap().unwrap();
+    let text = place.0.join("within.f");
+    fs::write(&text, READER).unwrap();
+    let dir = format!("--set=dir={}", within.path().display());
+    let output = program(&["prepare", &text.display().to_string(), &dir]);
+    says(
+        &output,
+        1,
+        &["another fsgreen-wml works in", "choose another"],
+    );
+    signal(&run, libc::SIGTERM);
+    assert_eq!(wait(run, Duration::from_secs(60)), 3);
+}
+
+#[test]
+fn results_take_the_place_of_results_alone() {
+    let place = Place::new("json-else");
+    let text = reader("iosize=1k", "iosize=1k");
+    let itself = format!("--json={}", place.text().display());
+    for command in ["run", "prepare"] {
+        let output = place.output(command, &text, &[&itself]);
+        says(
+            &output,
+            1,
+            &["is a file without results in it", "a new file"],
+        );
+        assert_eq!(fs::read_to_string(place.text()).unwrap(), text);
+    }
+    let json = format!("--json={}", place.json().display());
+    fs::write(place.json(), "").unwrap();
+    for _ in 0..2 {
+        let options = [json.as_str(), "--duration=0.1"];
+        assert_eq!(status(&place.output("run", &text, &options)), 0);
+        assert_eq!(place.written()["runs"].as_array().unwrap().len(), 1);
+    }
 }
 
 #[test]
@@ -204,6 +253,12 @@ fn a_place_that_cannot_hold_the_tree_is_told_as_what_it_is() {
         &place.output("run", &text, &[&file]),
         1,
         &["is a file, not a directory"],
+    );
+    let below = format!("{file}/below");
+    says(
+        &place.output("run", &text, &[&below]),
+        1,
+        &["text.f is a file, not a directory"],
     );
     let nowhere = format!("--set=file={}", place.0.join("nowhere").display());
     says(&place.output("run", &text, &[&nowhere]), 1, &["mkdir -p"]);

@@ -1,10 +1,11 @@
 //! The begin and the end of a server.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, UdpSocket};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
@@ -47,7 +48,7 @@ impl Server {
     /// If the folder or the address cannot be had, or a number is out of its bounds.
     pub fn start(settings: &Settings) -> Result<Self, Fault> {
         let log = settings.log.as_ref().map(|log| {
-            File::create(log).map_err(|error| Fault::of(log.display(), &error, "another --log"))
+            create(log).map_err(|error| Fault::of(log.display(), &error, "another --log"))
         });
         let log = log.transpose()?;
         let export = Export::new(&settings.folder, &settings.read_ahead, log)?;
@@ -107,4 +108,12 @@ fn bind(listen: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
             Err(_) => tries -= 1,
         }
     }
+}
+
+/// Begin a file; one that is there is replaced, a block device refused.
+fn create(log: &Path) -> io::Result<File> {
+    if fs::metadata(log).is_ok_and(|found| found.file_type().is_block_device()) {
+        return Err(io::Error::other("its data would be lost"));
+    }
+    File::create(log)
 }

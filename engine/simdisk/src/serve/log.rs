@@ -1,7 +1,8 @@
 //! A table of all requests, for comparing what was planned with what happened.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
@@ -30,8 +31,11 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begin a file; one that is there is replaced.
+    /// Begin a file; one that is there is replaced, a block device refused.
     pub fn begin(path: &Path) -> io::Result<Self> {
+        if fs::metadata(path).is_ok_and(|found| found.file_type().is_block_device()) {
+            return Err(io::Error::other("its data would be lost"));
+        }
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "{LOG_HEAD}")?;
         let (rows, received) = mpsc::channel::<Row>();

@@ -109,11 +109,16 @@ fn execute(asked: Asked) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     if command == Command::Run && program.does_nothing() {
-        let what = format!("{file} has no 'run', so that there is nothing to do");
-        complain(&Failure::new(
-            what,
-            format!("fsgreen-wml run {file} --duration 60"),
-        ));
+        complain(&match arguments.options.duration_s {
+            None => Failure::new(
+                format!("{file} has no 'run', so that there is nothing to do"),
+                format!("fsgreen-wml run {file} --duration 60"),
+            ),
+            Some(_) => Failure::new(
+                format!("{file} defines no process, so that there is nothing to do"),
+                "add a 'define process' with a thread and its flowops",
+            ),
+        });
         return Ok(Exit::Text);
     }
     if let Some(path) = &arguments.json {

@@ -58,8 +58,8 @@ pub fn prepare(files: &Files, seed: u64) -> Result<Prepared, Failure> {
     let start = now_ns();
     let (fileset, layout) = (&files.fileset, &files.layout);
     let (parent, root) = (Path::new(&fileset.path), Path::new(layout.root()));
-    if parent.is_file() {
-        let message = format!("{} is a file, not a directory", parent.display());
+    if let Some(file) = parent.ancestors().find(|above| above.is_file()) {
+        let message = format!("{} is a file, not a directory", file.display());
         return Err(Failure::new(message, OTHER_DIR));
     }
     if !parent.is_dir() {
