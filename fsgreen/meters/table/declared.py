@@ -80,6 +80,8 @@ class TableSettings(FileSettings):
     """Cells that a row must have, as in ["entity=sensor.plug"]."""
     together: str = ""
     """A column that tells parts apart, such as sockets, whose rows of one moment are added."""
+    same: str = ""
+    """A column of one word in all rows, such as the name of a meter: several are refused."""
     json_lines: bool = False
     """Each line holds an object of JSON; what stands before it is the column `before`."""
     held_s: From0 = 0.0

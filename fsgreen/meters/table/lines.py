@@ -56,7 +56,19 @@ def table_rows(text: str, shape: Shape, report: Report) -> tuple[Rows, list[Cell
         report.tell(f"Left out: {unlike} rows that are not of {chosen}.")
     if not cells:
         report.refuse("the table has no row that fits", "look at the columns and at only = [...]")
+    _refuse_several(cells, shape.settings.same, report)
     return rows, cells
+
+
+def _refuse_several(cells: Sequence[Cells], name: str, report: Report) -> None:
+    """Refuse rows of several meters or runs, which would be read as one that goes to and fro."""
+    words = {row[name].split()[-1] for row in cells if row.get(name, "").strip()}
+    if len(words) > 1:
+        first, *_ = several = sorted(words)
+        report.refuse(
+            f"{name} is not the same in all rows: {some(several)}",
+            f"""take the rows of one: --set 'only=["{name}={first}"]'""",
+        )
 
 
 def quantity_cells(cells: Sequence[Cells], selected: Selected) -> list[list[str]]:

@@ -250,3 +250,22 @@ def test_an_offset_that_the_times_contradict_is_refused():
     plain = read(text, **options)
     assert read(text, gmt_offset="+02:00", **options).readings.time_s[0] == plain.readings.time_s[0]
     assert "leave gmt_offset out" in refused(text, gmt_offset="+00:00", **options)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "column", "name"),
+    [
+        ("tasmota-log", "before", "tele/plug/SENSOR"),
+        ("home-assistant", "entity_id", "sensor.plug_power"),
+        ("codecarbon", "run_id", "run"),
+    ],
+)
+def test_two_meters_in_a_file_are_not_read_as_one(recipe, column, name):
+    """A plug of 22 W and one of 222 W would be one of 122 W, without a flag."""
+    rows = FILES[recipe].splitlines()
+    rows[1::2] = [row.replace(name, "another", 1) for row in rows[1::2]]
+    message = refused("\n".join(rows), driver=recipe)
+    assert f"{column} is not the same in all rows: another" in message
+    assert f"""--set 'only=["{column}=another"]'""" in message
+    one = read("\n".join(rows), recipe, only=[f"{column}={name}"]).readings
+    assert 2 < len(one) < len(read(FILES[recipe], recipe).readings)
