@@ -123,6 +123,6 @@ def test_the_examples_of_the_page_run(capsys):
     needs_engine()
     page = (paths.root() / "docs" / "readahead.md").read_text()
     known: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+    for code in re.findall(r"```python [\w-]+\n(.*?)```", page, flags=re.DOTALL):
         exec(code, known)
     assert "mine" in capsys.readouterr().out
