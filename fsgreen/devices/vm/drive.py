@@ -26,7 +26,11 @@ class OwnDrive:
         What the guest sees of it.
     asked : mapping
         What the guest is asked to bring up, as `GuestDisk` takes it.
+    simulated_b : int, optional
+        The same as `size_b` where it is the beginning of a simulated disk.
     """
+
+    simulated_b: int | None = None
 
     def __init__(
         self, drive: boot.Drive, work: WorkFolder, size_b: int, scheduler: str | None
@@ -48,8 +52,6 @@ class OwnDrive:
             "state": state,
             "scheduler": scheduler,
         }
-
-    simulated_b: int | None = None
 
     def up(self, disk: dict[str, Any]) -> dict[str, Any]:
         """Return what the record says of a disk that the guest has brought up as `disk`."""
