@@ -17,6 +17,7 @@ from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm.drive import SimulatedDrive
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
+from fsgreen.simdisk import Control
 from fsgreen.testbeds import Disk, open_testbed
 from fsgreen.workloads import load_workload
 
@@ -80,6 +81,13 @@ def test_what_a_simulated_disk_of_a_guest_cannot_be_is_refused(work: folders.Wor
         drive.close()
 
 
+def parts_uj(control: Control) -> dict[str, int]:
+    """The energy of each part of the disk since it is served."""
+    account = simdisk.read_account(control.line("energy"))
+    assert isinstance(account, simdisk.Account)
+    return dict(account.parts_uj)
+
+
 @nightly
 @needs_disk
 def test_a_file_system_that_this_kernel_lacks_works_on_a_simulated_ssd() -> None:
@@ -99,13 +107,15 @@ def test_a_file_system_that_this_kernel_lacks_works_on_a_simulated_ssd() -> None
             assert mount.scheduler == "cfq" and mount.simulated is not None
             assert bed.resident_share() == 0
             control.ask("timing", reset=True)
+            before_uj = parts_uj(control)
             with bed.entered():
                 outcome = workload.run(mount.directory, 7, 0.0, 0.5)
             assert outcome.summary.work_ops > 0
+            grown = {name for name, uj in parts_uj(control).items() if uj > before_uj[name]}
+            assert grown - {"idle"}, "the work took no energy of the disk"
             assert control.ask("timing")["requests"] > 0, "the work passed by the disk"
             bed.restore()
         device: Any = bed.device
         os.kill(device._guest._process.pid, signal.SIGKILL)
         wait_for(lambda: not device._guest.alive())
         assert bed.prepare(levels("ext2", disk=SSD)).file_system == "ext2", "no new guest"
-        assert simdisk.tables(None, control.path), "its power has no meter"
