@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +14,9 @@ from typing import Any, Self
 import websocket
 
 from tests.patience import LIMIT_S
+
+AGAIN_S = 15.0
+"""How long one waits for an answer before one acts again."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -67,6 +70,20 @@ class Page:
             assert time.monotonic() < deadline_s, f"waited in vain: {expression}; {self.errors}"
             time.sleep(0.1)
         return found
+
+    def until(self, act: Callable[[], object], expression: str) -> None:
+        """Act, and act again as a person would if nothing comes of it, until something is true.
+
+        What is done is lost where a chart is drawn anew between the press and the release of a
+        button, and where the page takes the focus for itself.
+        """
+        deadline_s = time.monotonic() + LIMIT_S
+        while not self.value(expression):
+            assert time.monotonic() < deadline_s, f"in vain: {expression}; {self.errors}"
+            act()
+            again_s = time.monotonic() + AGAIN_S
+            while not self.value(expression) and time.monotonic() < again_s:
+                time.sleep(0.1)
 
     def mouse(self, kind: str, x: float, y: float, clicks: int = 1) -> None:
         """Move, press or release the mouse."""

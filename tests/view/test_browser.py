@@ -53,6 +53,13 @@ def page(folder, tmp_path_factory):
         yield page
 
 
+def press(page, *keys):
+    """Press keys in the view."""
+    page.value(f"{ROOT}.focus()")
+    for key in keys:
+        page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+
+
 def run(page, cell):
     """Start a cell; its end is not awaited."""
     page.value(f"void ({PANEL}.content.activeCellIndex = {cell})")
@@ -108,24 +115,25 @@ def test_the_boundary_the_units_and_the_cost_can_be_read(page):
 
 def test_dragging_zooms_and_a_double_click_goes_back(page):
     left, middle, width = place(page)
-    page.drag(left + 0.02 * width, middle, left + 0.06 * width)
-    page.wait(f"(([from, to]) => to - from < 2)({RANGE})")
+    page.until(
+        lambda: page.drag(left + 0.02 * width, middle, left + 0.06 * width),
+        f"(([from, to]) => to - from < 2)({RANGE})",
+    )
     zoomed = page.value(RANGE)
     time.sleep(0.5)
     assert page.value(RANGE) == zoomed, "what is zoomed stays while frames go on"
-    page.double_click(left + 0.5 * width, middle)
-    page.wait(f"(([from, to]) => Math.abs(to - from - 30) < 0.1)({RANGE})")
+    page.until(
+        lambda: page.double_click(left + 0.5 * width, middle),
+        f"(([from, to]) => Math.abs(to - from - 30) < 0.1)({RANGE})",
+    )
 
 
 def test_keys_zoom_and_move(page):
-    page.value(f"{ROOT}.focus()")
-    for key in ("+", "ArrowRight"):
-        page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
-    page.wait(f"(([from, to]) => Math.abs(to - from - 15) < 0.1)({RANGE})")
+    wide = "(([from, to]) => Math.abs(to - from - {}) < 0.1)({})".format
+    page.until(lambda: press(page, "Escape", "+", "ArrowRight"), wide(15, RANGE))
     time.sleep(0.5)
     assert page.value(f"(([from, to]) => to - from)({RANGE})") == pytest.approx(15, abs=0.1)
-    page.call("Input.dispatchKeyEvent", type="keyDown", key="Escape")
-    page.wait(f"(([from, to]) => Math.abs(to - from - 30) < 0.1)({RANGE})")
+    page.until(lambda: press(page, "Escape"), wide(30, RANGE))
 
 
 def test_it_fits_the_page_and_follows_the_theme(page):
