@@ -8,6 +8,7 @@ from typing import Any
 from fsgreen.devices import mounts
 from fsgreen.devices.base import READ_AHEAD, Availability, FormattableDevice, Levels, state_of
 from fsgreen.devices.folders import unmount
+from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems
@@ -26,6 +27,7 @@ class KernelStack:
         self._point.mkdir(exist_ok=True)
         self._aging = aging or ager.Aging()
         self._aged = aged.AgedImages(device.work.path / "aged")
+        self._read_ahead_kib = READ_AHEAD_KIB
         self._mount: Mount | None = None
 
     @staticmethod
@@ -72,6 +74,7 @@ class KernelStack:
         """Bring the device into its state, then make, mount and verify the file system."""
         self.unmount()
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
+        self._read_ahead_kib = self._device.volume.queue.number("read_ahead_kb")
         state = state_of(levels)
         if state == "aged":
             self._mount = self._prepare_aged(recipe, seed)
@@ -122,6 +125,9 @@ class KernelStack:
         fragmentation: dict[str, float] | None = None,
     ) -> Mount:
         volume, name = self._device.volume, recipe.file_system.name
+        # The kernel gives a device its own read-ahead again when its limits change, as when mkfs
+        # has found out that a loop device cannot write zeros.
+        volume.queue.set_number("read_ahead_kb", self._read_ahead_kib)
         volume.release()
         try:
             as_mounted = mounts.mount(

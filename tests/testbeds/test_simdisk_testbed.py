@@ -19,7 +19,7 @@ from fsgreen.devices.queue import Queue
 from fsgreen.meters import Capture, open_meters, simdisk
 from fsgreen.simdisk import Control
 from fsgreen.simdisk.server import require
-from fsgreen.testbeds import Testbed
+from fsgreen.testbeds import Disk, Testbed, open_testbed
 
 pytestmark = pytest.mark.usefixtures("caches_kept")
 
@@ -116,6 +116,15 @@ def test_the_kernel_reads_ahead_as_the_cell_says_and_as_ever_afterwards(bed: Tes
         reads[asked_kib] = queue.reads() - before
     assert reads[0] >= (1 << 20) // BLOCK_B, "a request for each page"
     assert reads[1024] < reads[None] < reads[0]
+
+
+@needs_disk
+def test_the_first_file_system_on_a_device_has_the_read_ahead_of_its_cell() -> None:
+    """Where mkfs first has zeros written, the kernel puts its own read-ahead back."""
+    with open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE)) as bed:
+        mount = bed.prepare(levels("ext4", kernel_read_ahead_kib=0))
+        assert mount.geometry["read_ahead_b"] == 0
+        assert bed.remount().geometry["read_ahead_b"] == 0
 
 
 @needs_disk
