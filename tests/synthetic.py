@@ -111,7 +111,9 @@ OF_KIND = {
 """What a testbed of a kind says of itself beside."""
 
 
-def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", workload=workload):
+def write_raw(
+    name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", testbed=(), workload=workload
+):
     """Write whole trial folders in which power is constant and every second does `ops` work."""
     folder = paths.raw(name)
     folder.mkdir(parents=True)
@@ -124,7 +126,7 @@ def write_raw(name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", w
         "idle_power_w": 221.0,
         "idle_band_w": 232.0,
         "boundary": "modelled",
-        "testbed": {"kind": kind, "in_memory": True} | OF_KIND.get(kind, {}),
+        "testbed": {"kind": kind, "in_memory": True} | OF_KIND.get(kind, {}) | dict(testbed),
         "meters": METERS,
         "audit": {"kernel": "Linux 6", "cpu": "synthetic", "cores_count": 2, "memory_b": 2**33},
     }

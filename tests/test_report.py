@@ -111,24 +111,33 @@ def test_labels_of_modelled_power_reach_the_text(made):
 
 
 @pytest.mark.parametrize(
-    ("kind", "on_figures", "said"),
+    ("kind", "testbed", "on_figures", "said"),
     [
-        ("simdisk", "simulated disk: synthetic disk", ["Disks", "synthetic disk, simulated"]),
+        ("simdisk", {}, "simulated disk: synthetic disk", ["Disks", "synthetic disk, simulated"]),
         (
             "vm",
+            {},
             "in a virtual machine",
             ["Guest", "Linux 6.1, 2 cores, 1024 MiB, in QEMU 7.2; times are synthetic"],
+        ),
+        (
+            "vm",
+            {"model": "its own disk"},
+            "in a virtual machine; simulated disk: its own disk",
+            ["Disks", "its own disk, simulated"],
         ),
     ],
 )
 def test_a_campaign_on_what_is_simulated_measured_nothing(
-    kind, on_figures, said, tmp_path, monkeypatch
+    kind, testbed, on_figures, said, tmp_path, monkeypatch
 ):
     """Its speeds are those of a model: no verdict may call them measured, no setup hide it."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     of_any_state = {"workload": "shared-append"}  # its claim asks for no state of the device
     cells = [design.Cell(**of_any_state, file_system=name) for name in ("ext3", "xfs")]
-    synthetic.write_raw("model", synthetic.make_plan(cells), probes=PROBES, kind=kind)
+    synthetic.write_raw(
+        "model", synthetic.make_plan(cells), probes=PROBES, kind=kind, testbed=testbed
+    )
     made = run_all("model")
     numbers = json.loads((made.parent / "numbers.json").read_text())
     assert said in numbers["setup"]

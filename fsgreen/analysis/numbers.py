@@ -34,6 +34,7 @@ from fsgreen.reduce import (
     read_study,
     read_table,
     simulated_disk,
+    simulated_disk_of,
 )
 from fsgreen.rules import repeated
 from fsgreen.rules.answer import listed
@@ -185,7 +186,8 @@ def _setup(
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
     named = sorted(cells["disk"].dropna().unique())
-    disks = (named or [testbed["model"]]) if testbed["kind"] == "simdisk" else []
+    model = simulated_disk_of(identity)
+    disks = [] if model is None else named or [model]
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
         **({"Guest": _guest(testbed)} if in_guest(identity) else {}),

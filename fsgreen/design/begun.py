@@ -34,6 +34,15 @@ def read_identity(campaign: str) -> dict[str, Any]:
     return read_of_campaign(campaign, paths.IDENTITY)
 
 
+def simulated_disk_of(identity: Mapping[str, Any]) -> str | None:
+    """Return the model of the simulated disk of a campaign, by its identity, if it has one.
+
+    A guest can have one, too. Cells may name others.
+    """
+    model: str | None = identity["testbed"].get("model")
+    return model
+
+
 def in_guest(identity: Mapping[str, Any]) -> bool:
     """Return whether a campaign, by its identity, is measured in a virtual machine."""
     kind: str = identity["testbed"]["kind"]

@@ -26,6 +26,7 @@ from fsgreen.reduce import (
     read_plan,
     read_table,
     simulated,
+    simulated_disk_of,
     write_table,
 )
 from fsgreen.rules import repeated
@@ -70,10 +71,10 @@ class Source:
         """Return where a recommendation holds, in a sentence."""
         testbed, audit = self.identity["testbed"], self.identity["audit"]
         where = "in memory" if testbed.get("in_memory") else "on disk"
-        if testbed["kind"] == "simdisk":
-            where = f"simulated disk: {testbed['model']}"
+        if (disk := simulated_disk_of(self.identity)) is not None:
+            where = f"simulated disk: {disk}"
         if in_guest(self.identity):
-            where = f"{testbed['guest_kernel']}; {testbed['compares']}"
+            where = f"{where}; {testbed['guest_kernel']}; {testbed['compares']}"
         profile = self.plan.profile
         share = profile.scale.get(workload)
         scale = "an unknown share" if share is None else f"{share:g}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen import paths
 from fsgreen.design import Plan
-from fsgreen.design.begun import in_guest, read_identity, read_plan
+from fsgreen.design.begun import in_guest, read_identity, read_plan, simulated_disk_of
 from fsgreen.progress import progress
 from fsgreen.reduce.imported import (
     altered_files,
@@ -74,6 +74,7 @@ __all__ = [
     "rests_on",
     "simulated",
     "simulated_disk",
+    "simulated_disk_of",
     "trial_profiles",
     "write",
     "write_csv",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from fsgreen import audit, design, paths
 from fsgreen.design import Cell, Measured, Plan, PlannedTrial
-from fsgreen.design.begun import in_guest, read_identity, read_plan
+from fsgreen.design.begun import in_guest, read_identity, read_plan, simulated_disk_of
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Trial, list_trials
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 def simulated_disk(campaign: str) -> str | None:
     """Return the model of the simulated disk below cells that name none, if it is simulated."""
-    testbed = read_identity(campaign)["testbed"]
-    return testbed["model"] if testbed["kind"] == "simdisk" else None
+    return simulated_disk_of(read_identity(campaign))
 
 
 def simulated(campaign: str) -> str | None:
@@ -26,19 +25,23 @@ def simulated(campaign: str) -> str | None:
 
     No number of such a campaign was measured, and figures say so.
     """
-    if in_guest(read_identity(campaign)):
-        return "in a virtual machine"
-    disk = simulated_disk(campaign)
-    return None if disk is None else f"simulated disk: {disk}"
+    return "; ".join(_programs(read_identity(campaign))) or None
 
 
 def rests_on(campaign: str) -> str:
     """Return in a line what the numbers rest on: power's boundary, a simulated disk, a guest."""
-    identity, disk = read_identity(campaign), simulated_disk(campaign)
-    boundary = f"power boundary: {identity['boundary']}"
+    identity = read_identity(campaign)
+    said = [f"power boundary: {identity['boundary']}", *_programs(identity)]
     if in_guest(identity):
-        return f"{boundary}; in a virtual machine: {identity['testbed']['compares']}"
-    return boundary if disk is None else f"{boundary}; simulated disk: {disk}"
+        said.append(identity["testbed"]["compares"])
+    return "; ".join(said)
+
+
+def _programs(identity: Mapping[str, Any]) -> list[str]:
+    """Return what stands in for a machine and its disk."""
+    guest = ["in a virtual machine"] if in_guest(identity) else []
+    disk = simulated_disk_of(identity)
+    return guest if disk is None else [*guest, f"simulated disk: {disk}"]
 
 
 def due_trials(plan: Plan, trials: pd.DataFrame) -> tuple[PlannedTrial, ...]:

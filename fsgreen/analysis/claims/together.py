@@ -29,7 +29,15 @@ from fsgreen.claims import (
 )
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce import in_guest, read_csv, read_identity, read_plan, read_table, write_csv
+from fsgreen.reduce import (
+    in_guest,
+    read_csv,
+    read_identity,
+    read_plan,
+    read_table,
+    simulated_disk_of,
+    write_csv,
+)
 from fsgreen.rules.verdicts import CLOCK, Key, estimates, off_percent, pooled, same_p
 from fsgreen.stats import Estimate
 
@@ -108,10 +116,10 @@ def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 def _place(plan: Plan, identity: Mapping[str, Any]) -> str:
     testbed = identity["testbed"]
     kind = testbed["kind"]
-    if kind == "simdisk":
-        disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
-        return f"{kind}: {', '.join(disks) or testbed.get('model', 'simulated')}"
     clock = f" by {testbed['clock']}" if in_guest(identity) else ""
+    if (model := simulated_disk_of(identity)) is not None:
+        disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
+        return f"{kind}{clock}: {', '.join(disks) or model}"
     return f"{kind}{clock}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
 
 

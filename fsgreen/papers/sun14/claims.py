@@ -24,12 +24,11 @@ from fsgreen.papers.sun14.reference import (
     pair,
     pairs,
 )
+from fsgreen.reduce import simulated_disk
 
 __all__ = ["CHECKS", "RECOMPUTED", "printed", "sources_of"]
 
 printed = Printed.load
-
-SIMULATED = "simdisk"
 
 AI, IOPS, POWER = "efficiency", "throughput", "power"
 
@@ -58,8 +57,10 @@ class OfSimulatedDrive(Source):
 
 def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
     """Return what claims are judged on, by the kind of testbed that it is."""
-    testbed, source = claims.testbed_of(campaign), claims.source_of(campaign, of_paper.needs)
-    return {testbed: OfSimulatedDrive(**vars(source)) if testbed == SIMULATED else source}
+    source = claims.source_of(campaign, of_paper.needs)
+    if simulated_disk(campaign) is not None:
+        source = OfSimulatedDrive(**vars(source))
+    return {claims.testbed_of(campaign): source}
 
 
 def _mean_power(source: Source, numbers: Numbers) -> Iterator[Part]:
