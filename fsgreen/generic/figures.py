@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.analysis.tables import change_text, interval_text, write_all
+from fsgreen.design import DEFAULT
 from fsgreen.figures import AXES, cell_rows, effect_rows, keep_common, keeper, known_metrics
 from fsgreen.reduce import factors_of, is_imported, level_label, read_table
 from fsgreen.rules import repeated
 
 METRICS = ("throughput", "efficiency", "power", "bandwidth", "energy", "duration")
-"""Metrics by their rank for the table of cells, which has the first three that are known."""
+"""Metrics by their rank; the table of cells has the first three that are known."""
 
 SHOWN = 3
 
@@ -30,12 +32,12 @@ def write(campaign: str) -> Path:
     cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
     keep, varied = keeper(campaign), varied_factors(cells)
     for workload, of_workload in cells.groupby("workload"):
-        names = [cell_name(cell, varied) for cell in of_workload.to_dict("records")]
+        apart = varied_factors(of_workload)
+        names = [cell_name(cell, apart) for cell in of_workload.to_dict("records")]
         if known_metrics(of_workload):
             keep(cell_rows(of_workload, names), figure_name(str(workload)))
     for (kind, metric), of_kind in effects.groupby(["kind", "metric"]):
-        names = [pair_name(row) for row in of_kind.to_dict("records")]
-        keep(effect_rows(of_kind, names), f"fig_{kind.replace(' ', '_')}_{metric}")
+        keep(effect_rows(of_kind, pair_names(of_kind)), pairs_figure_name(kind, metric))
     keep_common(campaign)
     boundary, texts = str(cells["boundary"].iloc[0]), cells_text(cells, varied)
     if is_imported(campaign):
@@ -62,6 +64,16 @@ def figure_name(workload: str) -> str:
     return "fig_" + re.sub(r"[^\w.+-]+", "_", workload)
 
 
+def pairs_figure_name(kind: str, metric: str) -> str:
+    """Return what the figure of the comparisons of a kind is called."""
+    return f"fig_{kind.replace(' ', '_')}_{metric}"
+
+
+def rank_of(metric: str) -> int:
+    """Return the place of a metric among others, by `METRICS`."""
+    return METRICS.index(metric) if metric in METRICS else len(METRICS)
+
+
 def varied_factors(cells: pd.DataFrame) -> list[str]:
     """Return the factors, but the workload, of which cells have several levels."""
     return [
@@ -77,23 +89,41 @@ def cell_name(cell: Mapping[str, Any], varied: list[str]) -> str:
     return " ".join(levels) or "the only cell"
 
 
-def pair_name(row: Mapping[str, Any]) -> str:
-    """Return what is compared: the workload, the level and that of the baseline."""
-    other = [
-        name
-        for name in factors_of(pd.DataFrame(columns=list(row)))
-        if f"baseline_{name}" in row and row[name] != row[f"baseline_{name}"]
+def pair_names(effects: pd.DataFrame) -> list[str]:
+    """Return what each row compares: the workload, what both cells have, and what sets them apart.
+
+    What all cells of a workload have is left out.
+    """
+    compared = [name for name in factors_of(effects) if f"baseline_{name}" in effects]
+    varied = {
+        workload: varied_factors(of_workload)
+        for workload, of_workload in effects.groupby("workload")
+    }
+    return [
+        _pair_name(row, compared, varied[row["workload"]]) for row in effects.to_dict("records")
     ]
+
+
+def _pair_name(row: Mapping[str, Any], compared: Sequence[str], varied: Sequence[str]) -> str:
+    apart = [name for name in compared if row[name] != row[f"baseline_{name}"]]
     same = [
         level_label(name, row[name])
-        for name in ("file_system", "option")
-        if name in row and name not in other and pd.notna(row[name]) and row[name] != "default"
+        for name in varied
+        if name not in apart and pd.notna(row[name]) and row[name] != DEFAULT
     ]
-    sides = (
-        " ".join(level_label(name, level) for name in other if pd.notna(level := row[key + name]))
+    one, other = (
+        " ".join(level_label(name, level) for name in apart if pd.notna(level := row[key + name]))
         for key in ("", "baseline_")
     )
-    return " ".join([str(row["workload"]), *same, " over ".join(sides)])
+    return " ".join([str(row["workload"]), *same, one, "over", _without_begin_of(one, other)])
+
+
+def _without_begin_of(one: str, other: str) -> str:
+    """Return the other from its first word that differs: "128 KiB" of "read-ahead of 128 KiB"."""
+    words = other.split()
+    pairs = zip(one.split(), words, strict=False)
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)
+    return " ".join(words[len(list(alike)) :]) or other
 
 
 def cells_text(cells: pd.DataFrame, varied: list[str]) -> pd.DataFrame:
@@ -141,14 +171,14 @@ def effects_text(effects: pd.DataFrame) -> pd.DataFrame:
         [
             {
                 "kind": row["kind"],
-                "comparison": pair_name(row),
+                "comparison": name,
                 "metric": row["metric"] + marks.get(row["metric"], ""),
                 "n": row["n"],
                 "change (%)": change_text(row),
                 "outcome": row["outcome"],
                 "gate": row["gate"],
             }
-            for row in effects.to_dict("records")
+            for row, name in zip(effects.to_dict("records"), pair_names(effects), strict=True)
         ],
         columns=columns,
     )

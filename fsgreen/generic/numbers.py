@@ -7,7 +7,7 @@ from typing import Any
 from fsgreen import paths
 from fsgreen.analysis.numbers import campaign_numbers, probed
 from fsgreen.figures import AXES, OF_POWER, known_metrics
-from fsgreen.generic.figures import any_interval_cut, figure_name
+from fsgreen.generic.figures import any_interval_cut, figure_name, pairs_figure_name, rank_of
 from fsgreen.reduce import is_imported, read_study, read_table
 from fsgreen.rules import repeated
 
@@ -42,19 +42,21 @@ def _decided(campaign: str) -> list[list[str]]:
 
 def _figures(campaign: str, boundary: str, mark: str) -> list[dict[str, str]]:
     """Return file and caption of each figure, in the order of the report."""
-    made = sorted((paths.results(campaign) / "figures").glob("fig_*.svg"))
-    cells = read_table(campaign, "cells")
-    workloads = {figure_name(name): name for name in cells["workload"]}
-    entries = []
-    for file in made:
-        if file.stem in workloads:
-            workload = workloads[file.stem]
-            metrics = known_metrics(cells[cells["workload"] == workload])
-            power = f"; {boundary} power{mark}" if {*metrics} & {*OF_POWER} else ""
-            text = f"{workload}: {' and '.join(AXES[metric][1] for metric in metrics)}{power}."
-        else:
-            kind, _, metric = file.stem.removeprefix("fig_").rpartition("_")
-            behind = mark if metric == "efficiency" else ""
-            text = f"Comparisons by {kind.replace('_', ' ')}, {metric}{behind}."
-        entries.append({"file": file.name, "caption": text})
-    return sorted(entries, key=lambda entry: "Comparisons" in entry["caption"])
+    made = {
+        file.stem: file.name for file in (paths.results(campaign) / "figures").glob("fig_*.svg")
+    }
+    cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
+    captions = {}
+    for workload, of_workload in cells.groupby("workload"):
+        metrics = known_metrics(of_workload)
+        power = f"; {boundary} power{mark}" if {*metrics} & {*OF_POWER} else ""
+        text = f"{workload}: {' and '.join(AXES[metric][1] for metric in metrics)}{power}."
+        captions[figure_name(str(workload))] = text
+    compared = [*effects.groupby(["kind", "metric"]).groups]
+    for kind, metric in sorted(compared, key=lambda pair: rank_of(pair[1])):
+        behind = mark if metric == "efficiency" else ""
+        text = f"Comparisons by {kind.replace('_', ' ')}, {metric}{behind}."
+        captions[pairs_figure_name(kind, metric)] = text
+    return [
+        {"file": made[name], "caption": text} for name, text in captions.items() if name in made
+    ]

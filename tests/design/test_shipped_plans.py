@@ -56,11 +56,23 @@ SHIPPED = {
         "cd29a44a4888018ae0b4103af884053bfdb360242e0c18507444b5af8423970f",
         "39bfb94e6761dedec35332eeac5a24b97f4cd805f3d5ef8696e383ccd89a1ed1",
     ),
+    "fast10-database": (
+        "fast10",
+        "database",
+        "1c87838a6ff4e98d95c7020be37b653e89254d7f7bfe2b6385200b2a60e9b269",
+        "ca98d3c7041b826c5bce45110b0d7def13abc7d0517e235cc24c963e92474000",
+    ),
     "fast10-vm": (
         "fast10",
         "pilot-vm",
         "eaf5ebecdd388d40bac7cf51872181c65530ecd1ff8a64385ed01169d7ee1c32",
         "98298b5ac4ee7d3cc8ca27a957df3a67734c212c9e147aa4fcff5b9cf894d9b9",
+    ),
+    "linux-read-ahead": (
+        "linux-read-ahead",
+        "campaign",
+        "76928f42d8012f4ae0a0cd9738c6c8c3dd2b46b305e37714b8d0cfd762bf2b74",
+        "2dddc535ffafd4530b30c8845a0f29067790af758fda4c70070f273d569ecb95",
     ),
     "massie25": (
         "massie25",

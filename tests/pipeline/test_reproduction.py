@@ -270,6 +270,19 @@ def percents(parts: pd.DataFrame) -> list[str]:
     return [f"{ours:+.0f} % [{low:+.0f}, {high:+.0f}]" for ours, low, high in changes]
 
 
+def says_what_came_out(text: str, results: Path) -> None:
+    """Look for the rows of a text, and for its changes with an interval, in the tables."""
+    now, parts, advice = (
+        pd.read_csv(results / f"{name}.csv", dtype=str)
+        for name in ("tables/then_and_now", "claim_parts", "tables/advice")
+    )
+    told = [line.strip("| ").split(" | ") for line in text.splitlines() if " | [" in line]
+    rows = now[list(now)[:6]].to_numpy().tolist()
+    assert len(told) > 5 and all(row in rows for row in told)
+    found = {*parts["ours"], *advice["throughput"], *percents(parts)}
+    assert set(re.findall(r"[+-]\d+ % \[.*?\]", " ".join(text.split()))) <= found
+
+
 @every_campaign
 @pytest.mark.usefixtures("reproduced")
 def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
@@ -281,24 +294,20 @@ def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
         "fast10-options-disk": results / "fast10-options-disk" / "figures" / "fig_options.png",
     }.items():
         assert (docs / f"{shown}.png").read_bytes() == figure.read_bytes()
-    texts = (docs / "since2010.md").read_text().split("\n## On a disk\n")
+    text = (docs / "since2010.md").read_text()
+    assert "none is corrected for their number" in " ".join(text.split())
+    *texts, of_database = re.split("\n## On a disk(?: that turns)?\n", text)
+    says_what_came_out(of_database, results / "fast10-database")
     for campaign, text in zip(("fast10-options", "fast10-options-disk"), texts, strict=True):
         now = pd.read_csv(results / campaign / "tables" / "then_and_now.csv", dtype=str)
         outside = (now["the published number is"] == "outside").sum()
         one_line = " ".join(text.split())
         assert f"Of these {len(now)} published numbers {outside} lie" in one_line
-        assert "none is corrected for their number" in " ".join(texts[0].split())
-        told = [line.strip("| ").split(" | ") for line in text.splitlines() if " | [" in line]
+        says_what_came_out(text, results / campaign)
         effects = pd.read_csv(results / campaign / "effects.csv")
         effects = effects[effects["metric"] == "throughput"]
         none = f"None of the {len(effects)} comparisons of throughput could be called equal"
         assert (none in one_line) == (effects["outcome"] != "equivalent").all()
-        rows = now[list(now)[:6]].to_numpy().tolist()
-        assert len(told) > 10 and all(row in rows for row in told)
-        parts = pd.read_csv(results / campaign / "claim_parts.csv", dtype=str)
-        advice = pd.read_csv(results / campaign / "tables" / "advice.csv", dtype=str)
-        found = {*parts["ours"], *advice["throughput"], *percents(parts)}
-        assert set(re.findall(r"[+-]\d+ % \[.*?\]", one_line)) <= found
         if campaign == "fast10-options":
             table = pd.read_csv(results / campaign / "recommended.csv")
             sure = table[(table["metric"] == "throughput") & (table["verdict"] == "gain")]
@@ -306,6 +315,19 @@ def test_the_documents_say_and_show_what_comes_out(clone: Path) -> None:
             assert f"is left on {counted} of the four" in one_line
             readme = " ".join((clone / "README.md").read_text().split())
             assert f"{outside} of {len(now)} published effects" in readme
+
+
+@every_campaign
+@pytest.mark.usefixtures("reproduced")
+def test_the_guide_to_reading_ahead_says_what_came_of_linux(clone: Path) -> None:
+    """Its table has every part that was judged."""
+    text = (
+        (clone / "docs" / "readahead.md").read_text().partition("\n## What comes after 2003\n")[2]
+    )
+    parts = pd.read_csv(clone / "data" / "results" / "linux-read-ahead" / "claim_parts.csv")
+    judged = parts.dropna(subset="ours")
+    told = re.findall(r"\| ([\d.]+x \[.*?\]) \| (.+?) \|\n", text)
+    assert told == judged[["ours", "verdict"]].to_records(index=False).tolist()
 
 
 @every_campaign
