@@ -16,7 +16,7 @@ from fsgreen import papers, paths
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table, write_ledger
 from fsgreen.analysis.claims.together import as_told, told
-from fsgreen.claims import Part
+from fsgreen.claims import Part, own_file
 from fsgreen.design import load_study
 from fsgreen.reduce import read_identity, read_plan
 
@@ -41,7 +41,7 @@ def write(campaign: str) -> Path:
 
 def claims_of(study: str) -> Claims:
     """Return the claims of a study, and how each is tested."""
-    if papers.has_room(study):
+    if papers.has_room(study) or own_file(study).is_file():
         load_study(study)  # claims name factors that the plan of a campaign need not have
     room = papers.room(study, "claims")
     return Claims.of(study, room.CHECKS, room.RECOMPUTED)
