@@ -46,7 +46,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
-        *("ledger", "pipeline", "article", "evidence", "artifact", "view", "labs", "site"),
+        *("ledger", "gathered", "pipeline", "article", "evidence", "artifact", "view", "labs"),
+        "site",
     ),
     ("cli", "__main__"),
 )

@@ -26,6 +26,7 @@ from fsgreen.cli import (
     review,
     rules,
     runs,
+    sharing,
     studies,
 )
 from fsgreen.devices.folders import STUCK
@@ -116,6 +117,7 @@ def parser() -> command.Parser:
     lists.add(commands)
     rules.add(commands)
     review.add(commands)
+    sharing.add(commands)
     documents.add(commands)
     recommend.add(commands)
     meters.add(commands)

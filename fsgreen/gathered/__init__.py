@@ -1,0 +1,22 @@
+"""Results of many machines: a file that a person can send in, and what such files say together."""
+
+from fsgreen.gathered.document import Results, read
+from fsgreen.gathered.export import Exported, results_of, write
+from fsgreen.gathered.forest import forest
+from fsgreen.gathered.lines import about, lines
+from fsgreen.gathered.pools import Gathered, gather
+from fsgreen.gathered.tables import keep
+
+__all__ = [
+    "Exported",
+    "Gathered",
+    "Results",
+    "about",
+    "forest",
+    "gather",
+    "keep",
+    "lines",
+    "read",
+    "results_of",
+    "write",
+]
