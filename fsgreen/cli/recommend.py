@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.cli import command
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fsgreen.gathered import Gathered
 
 CAMPAIGN = "fast10-options"
 """Of the campaigns that ship the one with every option."""
@@ -54,6 +57,14 @@ def add(commands: command.Commands) -> None:
         help="what there is now (default: the file system of a constraint, or else the study's "
         "baseline, with its default options)",
     )
+    recommend.add_argument(
+        "--gathered",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="say also what the next machine would do, by files that `fsgreen export` wrote",
+    )
 
 
 def _recommend(options: argparse.Namespace) -> None:
@@ -61,6 +72,7 @@ def _recommend(options: argparse.Namespace) -> None:
     from fsgreen.analysis import configuration
 
     source = recommend.read(options.campaign)
+    others = _others(options.gathered, source.plan.study)
     workload = recommend.workload_named(options.workload, set(source.cells["workload"]))
     wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
     now = source.baseline
@@ -77,6 +89,12 @@ def _recommend(options: argparse.Namespace) -> None:
     )
     for metric in ("throughput", "efficiency"):
         _print_ranking(table[table["metric"] == metric])
+    if others is not None:
+        from fsgreen import gathered
+
+        print()
+        for line in gathered.probably.lines(others, workload, now, admitted):
+            command.show(line, hang=INDENT)
     if refused:
         print("\nleft out by the constraints")
         for reason in dict.fromkeys(refused.values()):
@@ -90,6 +108,17 @@ def _recommend(options: argparse.Namespace) -> None:
             f"fsgreen plan {study} --profile PROFILE",
             hang=9,
         )
+
+
+def _others(files: Sequence[Path], study: str) -> Gathered | None:
+    """Return what files of results of this study say; None where none is named."""
+    if not files:
+        return None
+    from fsgreen import gathered
+
+    found = gathered.gather(files)
+    gathered.probably.check_study(found, study)
+    return found
 
 
 def _print_ranking(ranked: pd.DataFrame) -> None:

@@ -1,5 +1,6 @@
 """Results of many machines: a file that a person can send in, and what such files say together."""
 
+from fsgreen.gathered import probably
 from fsgreen.gathered.document import Results, read
 from fsgreen.gathered.export import Exported, results_of, write
 from fsgreen.gathered.forest import forest
@@ -16,6 +17,7 @@ __all__ = [
     "gather",
     "keep",
     "lines",
+    "probably",
     "read",
     "results_of",
     "write",
