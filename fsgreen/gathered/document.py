@@ -171,7 +171,7 @@ class Results(Strict):
         parts = []
         for name, value in whole.items():
             written = json.dumps(value)
-            if isinstance(value, list) and value:
+            if isinstance(value, list) and value and isinstance(value[0], dict):
                 written = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
             parts.append(f' "{name}": {written}')
         return "{\n" + ",\n".join(parts) + "\n}\n"

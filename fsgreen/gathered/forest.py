@@ -30,8 +30,8 @@ Row = Mapping[Any, Any]
 def forest(gathered: Gathered, metric: str) -> Figure:
     """Return the comparisons that files share in a metric, machine by machine and together.
 
-    A filled mark is measured, a hollow one simulated. The diamond is the mean of machines like
-    these with its 95 % interval, the grey bar the prediction interval for the next.
+    A filled mark is measured, a hollow one simulated or modelled. The diamond is the mean of
+    machines like these with its 95 % interval, the grey bar the prediction interval for the next.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def forest(gathered: Gathered, metric: str) -> Figure:
     more = f"; {left} more comparisons stand in together.csv" if left else ""
     note(
         figure,
-        "95 % intervals; filled: measured, hollow: simulated; diamond: the mean of machines like "
-        f"these;\ngrey: where the next will probably be; numbers: files{more}",
+        "95 % intervals; filled: measured, hollow: simulated or modelled; diamond: the mean of "
+        f"machines like these;\ngrey: where the next will probably be; numbers: files{more}",
     )
     return figure
 
@@ -100,7 +100,8 @@ def _draw(axes: Axes, place: int, row: Row) -> None:
     else:
         look = look_of(row["file_system"])
         if row["outcome"] != "inconsistent":
-            _mark(axes, place, row, look.marker, look.colour, filled=row["basis"] == "measured")
+            measured = row["basis"] == "measured" and row["boundary"] != MODELLED
+            _mark(axes, place, row, look.marker, look.colour, filled=measured)
         says = ratio(row)
     beside = axes.get_yaxis_transform()
     axes.text(1.01, place, says, transform=beside, va="center", fontsize=SMALL)

@@ -243,6 +243,7 @@ def test_the_plot_has_each_machine_the_mean_and_the_next(sent):
     assert "modelled power" not in texts
     (axes,) = gathered.forest(found, "efficiency").axes
     assert "modelled power" in [shown.get_text() for shown in axes.texts]
+    assert marks(axes) == [False] * 6, "nobody measured a watt"
 
 
 def test_a_plot_of_nothing_says_so(sent):
