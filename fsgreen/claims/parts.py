@@ -56,6 +56,7 @@ class Part:
     `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
     `cells` are those whose trials it rests on, where a comparison or a level of cells decides it.
+    `among` says of how many it is the worst.
     """
 
     what: str
@@ -74,6 +75,7 @@ class Part:
     power: float = math.nan
     cells: tuple[Mapping[str, Any], ...] = ()
     detail: str = ""
+    among: int = 1
 
     @classmethod
     def judged(

@@ -15,8 +15,8 @@ class Together:
     """The logarithm of a ratio from several campaigns.
 
     `low` and `high` hold the mean of all campaigns, `next_low` and `next_high` what a further one
-    like these would find; `spread` is the standard deviation between campaigns beyond that inside
-    them, and `same_p` belongs to "there is none".
+    like these would find, both by `degrees` of freedom; `spread` is the standard deviation between
+    campaigns beyond that inside them, and `same_p` belongs to "there is none".
     """
 
     value: float
@@ -24,6 +24,7 @@ class Together:
     high: float
     next_low: float
     next_high: float
+    degrees: int
     spread: float
     same_p: float
 
@@ -71,6 +72,7 @@ def random_effects(
         value + quantile * mean_error,
         value - quantile * next_error,
         value + quantile * next_error,
+        k - 1,
         math.sqrt(variance),
         _same_p(apart, fixed / fixed.sum(), freedom),
     )

@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.claims.refusals import by_one_of
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.scatter import by_block
-from fsgreen.claims import AGREES, REFUSED, Band, Part, Verdict, judge
+from fsgreen.claims import AGREES, REFUSED, Band, Part, Verdict
 from fsgreen.design import Cell
 
 WORST_FIRST: tuple[Verdict, ...] = (
@@ -52,13 +53,13 @@ def effect_over_effect(source: Source, metric: str, cells: Sequence[Cell]) -> st
     return stats.effect(*(ratio.dropna().reset_index() for ratio in ratios))
 
 
-def share_above(cases: Sequence[Sequence[stats.Estimate]]) -> stats.Estimate:
+def share_above(cases: Sequence[Sequence[stats.Estimate]], among: int = 1) -> stats.Estimate:
     """Return the share of cases all of whose ratios are above 1: from what is sure to what may be.
 
-    Each interval is made to hold for the ratios of all cases at once; a ratio without one may lie
-    on either side.
+    Each interval is made to hold for the ratios of all cases at once, and for so many shares of one
+    claim; a ratio without one may lie on either side.
     """
-    count = sum(len(case) for case in cases)
+    count = among * sum(len(case) for case in cases)
     known = [[stats.simultaneous(ratio, count) for ratio in case] for case in cases]
     above, surely, maybe = (
         sum(shares) / len(cases)
@@ -79,16 +80,8 @@ def worst(parts: Sequence[Part]) -> Part:
     correction for the number of parts (an intersection-union test). To refuse it takes one, which
     was looked at because of what was found: its interval must say so for all of them at once.
     """
-    return min((_among(part, len(parts)) for part in parts), key=_badness)
-
-
-def _among(part: Part, count: int) -> Part:
-    """Return a part, inconclusive where it only is refused as one of several (Bonferroni)."""
-    ours, band = part.ours, part.band
-    if part.verdict not in REFUSED or ours is None or band is None or ours.low == ours.high:
-        return part
-    verdict = judge(stats.simultaneous(ours, count), band)
-    return replace(part, verdict=verdict if verdict in REFUSED else "inconclusive")
+    found = min((by_one_of(part, len(parts)) for part in parts), key=_badness)
+    return replace(found, among=found.among * len(parts))
 
 
 def _badness(part: Part) -> tuple[int, float, float]:

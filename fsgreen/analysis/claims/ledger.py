@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from fsgreen.analysis.claims import refusals
 from fsgreen.analysis.claims.declared import Claims
 from fsgreen.analysis.claims.kinds import Entry
 from fsgreen.analysis.claims.selectors import selected
@@ -97,7 +98,7 @@ def judge_claims(
     """Return the parts of every claim, by slug.
 
     A test decides where it can, else the paper's own numbers; what neither decides is not testable
-    here.
+    here. A part is refused only if it is over all parts of its claim.
 
     Parameters
     ----------
@@ -127,7 +128,8 @@ def judge_claims(
                 replace(part, needs=claims.needs.get(part.needs, part.needs))
                 for part in recomputed[slug](printed, claim["numbers"])
             ]
-        ledger[slug] = parts or [Part(claim["statement"], "not testable here", needs=texts)]
+        untold = Part(claim["statement"], "not testable here", needs=texts)
+        ledger[slug] = refusals.of_claim(parts or [untold])
     return ledger
 
 

@@ -8,6 +8,7 @@ are pooled where two decide the same part: both are then in the state that the c
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
@@ -15,6 +16,7 @@ import pandas as pd
 
 from fsgreen import paths, stats
 from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
+from fsgreen.analysis.claims.refusals import by_one_of
 from fsgreen.claims import (
     DISAGREE,
     OTHER_STATE,
@@ -24,7 +26,6 @@ from fsgreen.claims import (
     Part,
     Verdict,
     combine,
-    judge,
     shown,
 )
 from fsgreen.design import Plan
@@ -165,7 +166,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     holds for the next campaign like these. `spread_percent` is how far campaigns lie apart beyond
     their intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of
     virtual time, `model_error_percent` is by how much it differs from real time. A column for each
-    campaign has what it found.
+    campaign has what it found. What is pooled is refused only if it is over all parts of its claim.
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
     same = same_p(together)
@@ -174,8 +175,10 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     named = ["slug", "part", "kind", "published"]
     every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
     keys = [*named, "nth"]
+    decided = every[every["verdict"] != OTHER_STATE].drop_duplicates(keys)
+    count = Counter(decided[["slug", "kind"]].itertuples(index=False, name=None))
     rows = [
-        _row(of_part, together, same)
+        _row(of_part, together, same, count)
         for _, of_part in every.groupby(keys, sort=False, dropna=False)
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
@@ -187,6 +190,7 @@ def _row(
     of_part: pd.DataFrame,
     together: Mapping[Key, stats.Together],
     same: Mapping[Key, float],
+    count: Mapping[tuple[str, str], int],
 ) -> dict[str, Any]:
     decided = of_part[of_part["verdict"] != OTHER_STATE]
     first = (of_part if decided.empty else decided).iloc[0]
@@ -201,15 +205,16 @@ def _row(
     # Where campaigns differ in what keeps them apart, none of them is pooled.
     apart = {Key.of(one) for one in decided.to_dict("records")}
     if len(apart) == 1 and (key := apart.pop()) in together:
-        return {**row, **_pooled(first, together[key], same[key])}
+        of_claim = count[first["slug"], first["kind"]]
+        return {**row, **_pooled(first, together[key], same[key], of_claim)}
     if len(decided) == 1 or decided["ours"].nunique() == 1:
         numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
         row |= {name: first[name] for name in numbers}
     return row
 
 
-def _pooled(first: pd.Series, one: stats.Together, same: float) -> dict[str, Any]:
-    """Return the mean of campaigns and their verdict, or that they disagree."""
+def _pooled(first: pd.Series, one: stats.Together, same: float, of_claim: int) -> dict[str, Any]:
+    """Return the mean of campaigns and its verdict as one of so many parts, or that they differ."""
     tested = {"spread_percent": 100 * math.expm1(one.spread), "same_holm_p": same}
     if same < stats.LEVEL:
         return {**tested, "verdict": DISAGREE}
@@ -218,12 +223,13 @@ def _pooled(first: pd.Series, one: stats.Together, same: float) -> dict[str, Any
     )
     side = next(side for side, word in SIDES.items() if word == _text(first["side"]))
     target = Band(first["band_low_x"], first["band_high_x"], side)
-    ours = Estimate(mean, next_low, next_high, 2)
-    verdict = judge(ours, target)
+    ours = Estimate(mean, next_low, next_high, one.degrees + 1, one.degrees)
+    unit = _text(first["unit"])
+    part = by_one_of(Part.judged("", ours, target, "", first["kind"], unit=unit), of_claim)
     return {
         **tested,
-        "verdict": verdict,
-        "ours": shown(Part("", verdict, ours=ours, unit=_text(first["unit"]))),
+        "verdict": part.verdict,
+        "ours": shown(part),
         "ours_x": mean,
         "ours_low_x": low,
         "ours_high_x": high,

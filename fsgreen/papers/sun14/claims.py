@@ -185,10 +185,12 @@ def _mail_extended(source: Source, numbers: Numbers) -> Iterator[Part]:
         for extended, other, scheduler in product(("ext2", "ext3"), others, SCHEDULERS)
     ]
     ran = [case for case in cases if not source.missing(*case)]
-    for metric in (AI, IOPS):
+    metrics = (AI, IOPS)
+    for metric in metrics:
         what = f"share of cases in which ext2 or ext3 has more {metric}"
         if ran:
-            ours = share_above([[source.effect(metric, *case)] for case in ran])
+            shares = [[source.effect(metric, *case)] for case in ran]
+            ours = share_above(shares, among=len(metrics))
             target = Band(math.nextafter(MOST, 1), 1, 0)
             of = {"unit": "share", "detail": f"of {len(ran)} cases"}
             part = Part.judged(what, ours, target, "most cases", "measured", **of)

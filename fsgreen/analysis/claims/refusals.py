@@ -1,0 +1,54 @@
+"""Refusals of a claim by one of several: of many, one is off by chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fsgreen import stats
+from fsgreen.claims import EVEN, REFUSED, Part, judge
+
+
+def by_one_of(part: Part, count: int) -> Part:
+    """Return a part as it is where its refusal holds for `count` at once (Bonferroni).
+
+    Where it does not, nothing was decided. What has no sampling error was not refused by chance.
+    """
+    among = part.among * count
+    if part.verdict not in REFUSED or among == 1 or not _by_chance(part):
+        return part
+    assert part.ours is not None and part.band is not None
+    verdict = judge(stats.simultaneous(part.ours, among), part.band)
+    if verdict in REFUSED:
+        return replace(part, verdict=verdict)
+    return replace(part, verdict="underpowered" if part.power < EVEN else "inconclusive")
+
+
+def of_claim(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts of a claim, those refused whose refusal holds over all of them (Holm 1979).
+
+    It takes one part to refuse a claim, so that the chance to refuse a right one grows with their
+    number. That all hold needs no correction (an intersection-union test).
+    """
+    found, left = list(parts), sum(map(_by_chance, parts))
+    doubtful = sure = {nth for nth, part in enumerate(parts) if part.verdict in REFUSED}
+    while sure:
+        for nth in doubtful:
+            found[nth] = by_one_of(parts[nth], left)
+        sure = {nth for nth in doubtful if found[nth].verdict in REFUSED}
+        doubtful = doubtful - sure
+        left -= sum(_by_chance(parts[nth]) for nth in sure)
+    return found
+
+
+def _by_chance(part: Part) -> bool:
+    """Return whether trials might have refused a part by their scatter."""
+    ours = part.ours
+    return (
+        part.tested
+        and part.band is not None
+        and ours is not None
+        and ours.low < ours.high
+        and not math.isnan(ours.degrees)
+    )
