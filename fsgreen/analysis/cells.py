@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis import owncoverage
 from fsgreen.design import Plan, metrics
 from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
 from fsgreen.reduce import at, blocks_by_clock, factors_of
@@ -45,8 +46,7 @@ def cells_table(
         As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
     """
     blocks = blocks_by_clock(trials)
-    covers_percent = _own_coverage(trials, blocks)
-    in_order = trials.assign(_block=blocks, _covers=covers_percent).sort_values(
+    in_order = trials.assign(_block=blocks, **owncoverage.of_cells(trials, blocks)).sort_values(
         ["_block", "order"], kind="stable", ignore_index=True
     )
     keys = [*factors_of(trials), "boundary"]
@@ -60,7 +60,8 @@ def cells_table(
                     bounds,
                     list(dict.fromkeys((THROUGHPUT, *measured_by))),
                     least_n,
-                    cell["_covers"].iloc[0],
+                    cell["covers_percent"].iloc[0],
+                    cell["covers_where"].iloc[0],
                 ),
             }
             for key, cell in groups
@@ -140,6 +141,7 @@ def _summary(
     measured_by: Sequence[Metric],
     least_n: int | None,
     coverage_percent: float,
+    covers_where: str,
 ) -> dict[str, Any]:
     target_percent = bounds["ci_half_width_percent"]
     rates = cell["throughput_ops_s"].dropna()
@@ -153,7 +155,7 @@ def _summary(
     centres, tail = _centres(rates), _tail(cell, least_n)
     short = coverage_percent < stats.LEAST_PERCENT
     if short:
-        own = f"covers about {coverage_percent:.0f} % where trials scatter as in this workload"
+        own = f"covers about {coverage_percent:.0f} % where trials scatter as {covers_where}"
         tail["interval_note"] = "; ".join(filter(None, (tail["interval_note"], own)))
     return {
         "n": len(cell),
@@ -188,20 +190,6 @@ def _summary(
             for quantile in ("p50", "p95", "p99")
         },
     }
-
-
-def _own_coverage(trials: pd.DataFrame, blocks: pd.Series) -> pd.Series:
-    """Return for each trial how often the intervals of its workload's cells cover (rule 52).
-
-    NaN where a load is held, or too few cells are in every block.
-    """
-    percent = pd.Series(math.nan, trials.index)
-    of_cell = trials.groupby(factors_of(trials), dropna=False).ngroup()
-    for _, these in trials[trials["load_ops_s"].isna()].groupby("workload"):
-        index = these.index
-        logs = stats.logs_of_whole(of_cell[index], blocks[index], these["throughput_ops_s"])
-        percent[index] = stats.own_coverage(logs, stats.dependence(logs)).cell_percent
-    return percent
 
 
 def _centres(rates: pd.Series) -> dict[str, Any]:

@@ -63,8 +63,9 @@ def effects_table(
     `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap.
     `lag1_x` is how much of what trials are off returns in the next block, `lag1_p` belongs to
     "nothing", and all intervals are `widened_x` times as wide for it; `coverage_percent` is how
-    often they cover where trials scatter as those of this workload do, simulated (rule 52). What is
-    compared with a cell without a steady state is `inconsistent` (rule 24).
+    often they cover where trials scatter as those of this workload do, or of a cell some of whose
+    trials lie further off, simulated (rule 52). What is compared with a cell without a steady state
+    is `inconsistent` (rule 24).
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def _rows(
             },
             **_effect(result),
             **_basis(result, group.model(metric), candidate, baseline),
-            **_dependence(group, metric, result.pooled),
+            **_dependence(group, metric, result.pooled, candidate, baseline),
         }
 
 
@@ -212,17 +213,16 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
     }
 
 
-def _dependence(group: Group, metric: Metric, pooled: bool) -> dict[str, float]:
+def _dependence(group: Group, metric: Metric, pooled: bool, *cells: Cell) -> dict[str, float]:
     """Return how far trials depend on the block before, and how often intervals cover then."""
     model = group.model(metric)
     if model is None:
         return {}
-    covers = group.coverage(metric)
     return {
         "lag1_x": model.depends.coefficient,
         "lag1_p": model.depends.p,
         "widened_x": model.depends.widening,
-        "coverage_percent": covers.pooled_percent if pooled else covers.alone_percent,
+        "coverage_percent": group.coverage(metric).of_ratio(*cells, pooled=pooled),
     }
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen.analysis.cells import estimator
 from fsgreen.figures import irregular
-from fsgreen.stats import coverage
+from fsgreen.stats import LEAST_PERCENT, coverage
 
 TRIALS = {
     "normal": "normal",
@@ -61,7 +61,7 @@ def intervals(
             [what, "" if count is None else str(count), *(_rate(name, of, n) for of in TRIALS)]
             for what, name, count in used
         ],
-        "notes": list(_notes(cells)),
+        "notes": list(_notes(cells, effects)),
         "irregular": [IRREGULAR_CELLS] if len(irregular(cells)) else [],
     }
 
@@ -103,7 +103,7 @@ def _rate(name: str, distribution: str, n: int | None) -> str:
     )
 
 
-def _notes(cells: pd.DataFrame) -> Iterator[str]:
+def _notes(cells: pd.DataFrame, effects: pd.DataFrame) -> Iterator[str]:
     starred = int(cells["starred"].sum())
     if starred:
         yield (
@@ -114,3 +114,11 @@ def _notes(cells: pd.DataFrame) -> Iterator[str]:
     noted = cells["interval_note"].dropna()
     for note, count in noted.value_counts(sort=False).sort_index().items():
         yield f"{count} of {len(cells)} cells: {note}"
+    covers_percent = effects.get("coverage_percent", pd.Series(dtype=float))
+    short = int((covers_percent < LEAST_PERCENT).sum())
+    if short:
+        yield (
+            f"{short} of {len(effects)} differences cover less than {LEAST_PERCENT:.0f} % where "
+            "trials scatter as in their workload, or in a cell some of whose trials lie further "
+            "off than those of the others: coverage_percent in effects.csv"
+        )

@@ -81,12 +81,15 @@ class Group:
         The factors in which they differ.
     compared_by : sequence of Metric
         What they are compared in.
+    among : int
+        How many groups of cells the campaign has.
     """
 
     conditions: Mapping[str, Any]
     trials: pd.DataFrame
     treatments: Sequence[str]
     compared_by: Sequence[Metric] = USUAL
+    among: int = 1
     _models: dict[str, stats.MixedModel | None] = field(default_factory=dict)
     _coverages: dict[str, stats.OwnCoverage] = field(default_factory=dict)
     _cells: dict[Cell, pd.DataFrame] = field(default_factory=dict)
@@ -121,7 +124,9 @@ class Group:
         model = self.model(metric)
         assert model is not None
         if metric.name not in self._coverages:
-            self._coverages[metric.name] = stats.own_coverage(model.whole, model.depends)
+            among = self.among * len(self.compared_by)
+            found = stats.own_coverage(model.whole, model.depends, among=among)
+            self._coverages[metric.name] = found
         return self._coverages[metric.name]
 
     def scatter(self, metric: Metric, *cells: Cell) -> stats.Scatter | None:
@@ -150,9 +155,10 @@ def groups_of(
     """Return the cells that may be compared, with their models: for several calls of `compared`."""
     unlimited = trials[trials["load_ops_s"].isna()]
     shared = conditions(factors_of(trials), treatments)
+    groups = unlimited.groupby(shared, dropna=False)
     return [
-        Group(dict(zip(shared, key, strict=True)), these, treatments, compared_by)
-        for key, these in unlimited.groupby(shared, dropna=False)
+        Group(dict(zip(shared, key, strict=True)), these, treatments, compared_by, groups.ngroups)
+        for key, these in groups
     ]
 
 

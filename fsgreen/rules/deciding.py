@@ -28,6 +28,9 @@ from fsgreen.words import plural
 HALF = 0.5
 """Share of an interval's width below which taking turns would have been the better design."""
 
+RARE = 8
+"""Trials of which a rare slow mode is in one."""
+
 COVARIATES = {"cpu_steal_percent": "time that the host took", "core_clock_hz": "the cores' clock"}
 """Columns of a window that may explain its rate."""
 
@@ -241,6 +244,11 @@ def robust_intervals(evidence: Evidence) -> Answer:
             f"keep up to {broad['lag1_x'].max():.2f} of what they were off in the block before "
             f"({where})"
         )
+    n = int(known["n"].min())
+    parts.append(
+        f"a mode of one cell alone that slows one trial in {RARE} is in none of its {n} trials in "
+        f"{100 * (1 - 1 / RARE) ** n:.0f} % of cases, and nothing shows it then"
+    )
     text = "; ".join(parts)
     if len(short) or len(few):
         return fired(

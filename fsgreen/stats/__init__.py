@@ -4,6 +4,7 @@ from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
 from fsgreen.stats.compare import Comparison, compare, effect, holm, simultaneous
 from fsgreen.stats.dependence import FEWEST_BLOCKS, Dependence, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
+from fsgreen.stats.farcells import far_p
 from fsgreen.stats.latency_profiles import (
     Peak,
     compare_profiles,
@@ -95,6 +96,7 @@ __all__ = [
     "effect",
     "emd",
     "explained_share",
+    "far_p",
     "harmonic_mean",
     "holm",
     "left_by_turns",

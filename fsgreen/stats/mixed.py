@@ -40,8 +40,8 @@ class MixedModel:
     `block_percent` is the scatter between blocks, `trial_percent` that inside them: the root of the
     mean square of what cells and blocks leave, with its `degrees` of freedom.
 
-    `whole` has the logarithms, shape (cells, blocks), of the cells that every block has, and
-    `depends` how far these depend on the block before.
+    `whole` has the logarithms of the cells that every block has, a row each and a column per block,
+    and `depends` how far these depend on the block before.
     """
 
     cells: int
@@ -53,7 +53,7 @@ class MixedModel:
     wild: frozenset[Hashable] = frozenset()
     trouble: str = ""
     depends: Dependence = UNKNOWN
-    whole: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)), compare=False)
+    whole: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     def refuses(self, *cells: Hashable) -> str:
         """Return why these cells must not be compared by the scatter of all; empty if they may."""
@@ -136,7 +136,7 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
         trouble=" and ".join(trouble),
         # A cell that scatters more than the rest would be all that is seen.
         depends=dependence(whole[~wild[whole.index]]),
-        whole=whole.to_numpy(),
+        whole=whole.set_axis(names[whole.index], axis="index"),
     )
 
 
