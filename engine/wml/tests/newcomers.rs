@@ -207,6 +207,38 @@ fn a_run_that_mostly_fails_has_a_status_and_a_note_of_its_own() {
 }
 
 #[test]
+fn a_flowop_that_mostly_fails_is_not_hidden_by_those_that_do_not() {
+    let place = Place::new("failing-flowop");
+    let other = "define fileset name=other, path=$dir, entries=20, size=8k, dirwidth=20, prealloc,
+                   writeonly
+                 define process";
+    let many = "random, iters=50
+                flowop read name=bad, filesetname=other, fd=1, iosize=1k
+                flowop finishoncount name=end, value=200, target=r }";
+    let text = reader("random }", many).replace("define process", other);
+    let output = place.output("run", &text, &[]);
+    says(
+        &output,
+        4,
+        &[
+            "'bad' of thread 't' of 'p': ",
+            "operations failed, mostly with EBADF",
+        ],
+    );
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["notes"].as_array().unwrap().len(), 1, "one failed");
+    // A number is of all operations.
+    for (most, wanted) in [("100%", 0), ("99.9%", 4), ("0", 4), ("1000000000", 0)] {
+        let most = format!("--max-errors={most}");
+        assert_eq!(
+            status(&place.output("run", &text, &[&most])),
+            wanted,
+            "{most}"
+        );
+    }
+}
+
+#[test]
 fn a_run_that_comes_to_a_standstill_says_when() {
     let place = Place::new("standstill");
     let text = reader(

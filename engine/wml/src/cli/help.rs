@@ -66,8 +66,8 @@ With --duration a text without a 'run' is done as if it ended with one.
   --duration   of every run, instead of what the text says; 60 s if it says nothing, or, in the
                quit modes firstdone and alldone, until that is so
   --interval   of the series in the results (1 s)
-  --max-errors how many operations, or which share of them, may fail (50%); with more the exit
-               status is 4
+  --max-errors how many operations of a run, or which share of those of each flowop, may fail
+               (50%); with more the exit status is 4
   --overwrite  everything on this block device may be destroyed; IDENTITY is its serial number
                (lsblk -o NAME,SERIAL), of a loop device the file behind it (losetup --list)
   --turns      work in turns: each line of the standard input is a length in seconds, answered by a

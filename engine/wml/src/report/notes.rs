@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::errno::errno_name;
-use super::results::RunResult;
+use super::results::{FlowopResult, RunResult};
 use crate::run::{Arena, MaxErrors, ProcessRecord};
 
 /// What is shorter may be a slow operation.
 const LEAST_STANDSTILL_S: f64 = 1.0;
+/// Flowops that are named of those that mostly failed.
+const MOST_NAMED: usize = 8;
 
 /// What went otherwise than the text asks.
 pub fn notes(arena: &Arena, result: &RunResult) -> Vec<String> {
@@ -56,26 +58,66 @@ fn standstill(result: &RunResult) -> Option<String> {
     })
 }
 
-/// What to say of a run of which more operations failed than may.
-pub fn failing(result: &RunResult, most: MaxErrors) -> Option<String> {
-    let flowops = || {
-        result
-            .measure
-            .flowops
-            .iter()
-            .filter(|flowop| flowop.counted)
-    };
-    let mut by_errno: BTreeMap<&str, u64> = BTreeMap::new();
-    for (errno, count) in flowops().flat_map(|flowop| &flowop.errors) {
-        *by_errno.entry(errno).or_default() += count;
+/// What to say of a run of which more operations failed than may: of all of them together where a
+/// number may, of each flowop where a share may. One that always fails hides among those that do not.
+pub fn failing(result: &RunResult, most: MaxErrors) -> Vec<String> {
+    let flowops = result.measure.flowops.iter();
+    let flowops = flowops.filter(|flowop| flowop.counted);
+    match most {
+        MaxErrors::Count(_) => Failures::of(flowops).beyond(most).into_iter().collect(),
+        MaxErrors::Share(_) => {
+            let failing = flowops.filter_map(|flowop| {
+                let failures = Failures::of([flowop]).beyond(most)?;
+                let (name, thread, process) = (&flowop.flowop, &flowop.thread, &flowop.process);
+                Some(format!(
+                    "'{name}' of thread '{thread}' of '{process}': {failures}"
+                ))
+            });
+            abridged(failing.collect())
+        }
     }
-    let errors: u64 = by_errno.values().sum();
-    let operations = errors + result.measure.work_ops;
-    let (errno, _) = by_errno.iter().max_by_key(|(_, count)| **count)?;
-    most.is_exceeded(errors, operations).then(|| {
-        format!(
-            "{errors} of {operations} operations failed, mostly with {errno}: more than \
-             --max-errors allows"
-        )
-    })
+}
+
+/// The operations of some flowops, and what became of those that failed.
+struct Failures<'a> {
+    operations: u64,
+    by_errno: BTreeMap<&'a str, u64>,
+}
+
+impl<'a> Failures<'a> {
+    fn of(flowops: impl IntoIterator<Item = &'a FlowopResult>) -> Self {
+        let mut all = Self {
+            operations: 0,
+            by_errno: BTreeMap::new(),
+        };
+        for flowop in flowops {
+            all.operations += flowop.work_ops + flowop.errors.values().sum::<u64>();
+            for (errno, count) in &flowop.errors {
+                *all.by_errno.entry(errno).or_default() += count;
+            }
+        }
+        all
+    }
+
+    /// What to say of them if more failed than may.
+    fn beyond(&self, most: MaxErrors) -> Option<String> {
+        let (errors, operations) = (self.by_errno.values().sum(), self.operations);
+        let (errno, _) = self.by_errno.iter().max_by_key(|(_, count)| **count)?;
+        most.is_exceeded(errors, operations).then(|| {
+            format!(
+                "{errors} of {operations} operations failed, mostly with {errno}: more than \
+                 --max-errors allows"
+            )
+        })
+    }
+}
+
+/// The first few of many notes, and how many more there are.
+fn abridged(mut notes: Vec<String>) -> Vec<String> {
+    let left = notes.len().saturating_sub(MOST_NAMED);
+    if left > 0 {
+        notes.truncate(MOST_NAMED);
+        notes.push(format!("the same holds for {left} more flowops"));
+    }
+    notes
 }

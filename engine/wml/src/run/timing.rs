@@ -7,7 +7,7 @@ use crate::model::{Quit, Run};
 /// Of a run that is ended by its time, if nothing says how long.
 const DEFAULT_DURATION_NS: u64 = 60 * SECOND_NS;
 
-/// How many of the operations of a run may fail.
+/// How many of the operations of a run may fail, or which share of those of each flowop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MaxErrors {
     Count(u64),

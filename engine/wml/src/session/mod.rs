@@ -177,7 +177,7 @@ impl<'a> Session<'a> {
         for note in notes(&arena, &result) {
             self.note(format!("{}: {note}", result.name));
         }
-        if let Some(note) = failing(&result, self.options.max_errors) {
+        for note in failing(&result, self.options.max_errors) {
             self.note(format!("{}: {note}", result.name));
             self.failing = true;
         }

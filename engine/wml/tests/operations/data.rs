@@ -75,7 +75,10 @@ fn a_mapping_that_loses_its_file_is_an_error_and_not_the_end() {
          flowop mmapread name=again, fd=1, iosize=4k, random {}",
         count(4 * 25)
     );
-    let run = place.run(&text("entries=1, size=64k, prealloc", &body), &[]);
+    let run = place.run(
+        &text("entries=1, size=64k, prealloc", &body),
+        &["--max-errors=100%"],
+    );
     assert_eq!(flowop(&run, "lost")["errors"]["EFAULT"], 25);
     assert_eq!((ops(&run, "before"), ops(&run, "again")), (25, 25));
     assert_eq!(errors(&run), 25);
