@@ -65,6 +65,15 @@ fn the_command_line_of_filebench_gets_a_hint() {
     let next = format!("\n  next:  fsgreen-wml run {file}");
     says(&program(&["-f", &file]), 2, &["without -f", &next]);
     says(&program(&[&file]), 2, &["what is to be done with", &next]);
+    for command in ["check", "fmt", "prepare", "verify", "run"] {
+        let next = format!("\n  next:  fsgreen-wml {command} {file}");
+        says(&program(&[command, "-f", &file]), 2, &["without -f", &next]);
+    }
+    says(
+        &program(&["check", "-f"]),
+        2,
+        &["missing argument", "--help"],
+    );
     says(&program(&["rnu", &file]), 2, &["rnu", "--help"]);
     says(&program(&["run"]), 2, &["which FILE.f?", "--help"]);
 }
@@ -236,6 +245,32 @@ fn a_flowop_that_mostly_fails_is_not_hidden_by_those_that_do_not() {
             "{most}"
         );
     }
+}
+
+#[test]
+fn what_this_machine_has_no_room_for_is_told_by_check_and_before_any_file_is_made() {
+    let place = Place::new("no-room");
+    let many = reader("instances=2 {\n", "instances=1000000 {\n");
+    let output = place.output("check", &many, &[]);
+    let words = [
+        "warning: not on this machine: ",
+        "are allowed",
+        "next:  sysctl ",
+    ];
+    says(&output, 0, &words);
+    says(&place.output("run", &many, &[]), 1, &words[1..]);
+    assert!(fs::read_dir(place.dir()).unwrap().next().is_none());
+    let large = reader("instances=2 {\n", "instances=1000, memsize=1t {\n");
+    says(
+        &place.output("check", &large, &[]),
+        0,
+        &[
+            "the buffers of its 2000 threads take up to 2048000.0 GiB",
+            "this machine has",
+        ],
+    );
+    let small = reader("iosize=1k", "iosize=1k");
+    assert_eq!(said(&place.output("check", &small, &[])), "");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use lexopt::prelude::*;
 use super::output::DASH;
 use crate::clock::from_seconds;
 use crate::device::Confirmation;
+use crate::failure::Failure;
 use crate::lang::{self, ast::Expression};
 use crate::run::{self, MaxErrors, Options};
 
@@ -21,15 +22,26 @@ pub enum Command {
 }
 
 impl Command {
+    const ALL: [Self; 5] = [
+        Command::Check,
+        Command::Fmt,
+        Command::Prepare,
+        Command::Verify,
+        Command::Run,
+    ];
+
     pub fn named(word: &str) -> Option<Self> {
-        Some(match word {
-            "check" => Command::Check,
-            "fmt" => Command::Fmt,
-            "prepare" => Command::Prepare,
-            "verify" => Command::Verify,
-            "run" => Command::Run,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|command| command.name() == word)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Command::Check => "check",
+            Command::Fmt => "fmt",
+            Command::Prepare => "prepare",
+            Command::Verify => "verify",
+            Command::Run => "run",
+        }
     }
 
     /// It looks at the text only.
@@ -60,10 +72,7 @@ impl Arguments {
 }
 
 /// The arguments of a command; None asks for its help.
-pub fn parse(
-    command: Command,
-    parser: &mut lexopt::Parser,
-) -> Result<Option<Arguments>, lexopt::Error> {
+pub fn parse(command: Command, parser: &mut lexopt::Parser) -> Result<Option<Arguments>, Failure> {
     let mut file = None;
     let mut arguments = Arguments::default();
     let options = &mut arguments.options;
@@ -72,11 +81,12 @@ pub fn parse(
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Value(path) if file.is_none() => file = Some(path.into()),
+            Short('f') => return Err(dashed(command.name(), parser)),
             Long("set") if command != Command::Fmt => {
                 let text = parser.value()?.string()?;
                 let (name, value) = text
                     .split_once('=')
-                    .ok_or("--set needs NAME=VALUE, such as --set scale=0.1")?;
+                    .ok_or_else(|| wrong("--set needs NAME=VALUE, such as --set scale=0.1"))?;
                 let name = name.trim_start_matches('$').to_owned();
                 arguments.overrides.insert(name, lang::parse_value(value));
             }
@@ -86,7 +96,7 @@ pub fn parse(
                 arguments.json = Some(parser.value()?.into());
             }
             Long("die-with-parent") if !dry => {
-                run::die_with_parent().map_err(|failure| failure.to_string())?;
+                run::die_with_parent()?;
             }
             Long("prepared") if runs => options.prepared = true,
             Long("turns") if runs => options.turns = true,
@@ -97,9 +107,9 @@ pub fn parse(
             }
             Long("overwrite") if runs => {
                 let text = parser.value()?.string()?;
-                let (device, identity) = text
-                    .split_once('=')
-                    .ok_or("--overwrite needs DEVICE=SERIAL, or DEVICE=FILE for a loop device")?;
+                let (device, identity) = text.split_once('=').ok_or_else(|| {
+                    wrong("--overwrite needs DEVICE=SERIAL, or DEVICE=FILE for a loop device")
+                })?;
                 options.overwrite.push(Confirmation {
                     device: device.into(),
                     identity: identity.to_owned(),
@@ -108,11 +118,32 @@ pub fn parse(
             Long("interval") if runs => {
                 options.interval_ns = from_seconds(seconds(parser, 1e-3)?);
             }
-            other => return Err(other.unexpected()),
+            other => return Err(other.unexpected().into()),
         }
     }
-    arguments.file = file.ok_or("which FILE.f?")?;
+    arguments.file = file.ok_or_else(|| wrong("which FILE.f?"))?;
     Ok(Some(arguments))
+}
+
+/// What to say of a file behind `-f`, as Filebench has it, and how it is right.
+pub fn dashed(command: &str, parser: &mut lexopt::Parser) -> Failure {
+    match parser.value() {
+        Ok(file) => Failure::new(
+            "a file is given without -f, behind a command",
+            format!("fsgreen-wml {command} {}", file.to_string_lossy()),
+        ),
+        Err(error) => error.into(),
+    }
+}
+
+impl From<lexopt::Error> for Failure {
+    fn from(error: lexopt::Error) -> Self {
+        wrong(error.to_string())
+    }
+}
+
+fn wrong(message: impl Into<String>) -> Failure {
+    Failure::new(message, "fsgreen-wml --help")
 }
 
 fn seconds(parser: &mut lexopt::Parser, least: f64) -> Result<f64, lexopt::Error> {

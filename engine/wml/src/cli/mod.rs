@@ -10,10 +10,10 @@ use std::path::Path;
 
 use crate::ENGINE;
 use crate::failure::{Exit, Failure};
-use crate::lang::{self, Checked, Diagnostic, Severity, Source};
+use crate::lang::{self, Checked, Diagnostic, Severity, Source, ast::Span};
 use crate::model::Program;
 use crate::report::{Host, Report, SCHEMA};
-use crate::run::Halt;
+use crate::run::{Halt, check_room, memory_doubts};
 use crate::session::{self, Done};
 use crate::signals;
 use crate::stderr::say;
@@ -54,32 +54,26 @@ enum Asked {
 /// Read the command line; what is wrong with it is a failure that says how it is right.
 fn asked(mut parser: lexopt::Parser) -> Result<Asked, Failure> {
     use lexopt::prelude::*;
-    let usage = |error: lexopt::Error| Failure::new(error.to_string(), "fsgreen-wml --help");
-    let run = |file: &str| format!("fsgreen-wml run {file}");
-    let command = match parser.next().map_err(usage)? {
+    let command = match parser.next()? {
         Some(Value(word)) => match word.to_str().and_then(Command::named) {
             Some(command) => command,
             None if Path::new(&word).exists() => {
                 let file = word.to_string_lossy();
                 let message = format!("what is to be done with {file}?");
-                return Err(Failure::new(message, run(&file)));
+                return Err(Failure::new(message, format!("fsgreen-wml run {file}")));
             }
-            None => return Err(usage(Value(word).unexpected())),
+            None => return Err(Value(word).unexpected().into()),
         },
-        Some(Short('f')) => {
-            let file = parser.value().map_err(usage)?;
-            let message = "a file is given without -f, behind a command";
-            return Err(Failure::new(message, run(&file.to_string_lossy())));
-        }
+        Some(Short('f')) => return Err(arguments::dashed("run", &mut parser)),
         Some(Short('V') | Long("version")) => {
             return Ok(Asked::Print(VERSION));
         }
         Some(Short('h') | Long("help")) | None => {
             return Ok(Asked::Print(help::HELP));
         }
-        Some(other) => return Err(usage(other.unexpected())),
+        Some(other) => return Err(other.unexpected().into()),
     };
-    let arguments = arguments::parse(command, &mut parser).map_err(usage)?;
+    let arguments = arguments::parse(command, &mut parser)?;
     if arguments.as_ref().is_some_and(Arguments::mixes) {
         let message = "with --turns the standard output has the answers: the results need a file";
         return Err(Failure::new(message, "the same with --json results.json"));
@@ -104,7 +98,15 @@ fn execute(asked: Asked) -> Result<Exit, Failure> {
     let Some(program) = checked(command, &file, &text, &arguments) else {
         return Ok(Exit::Text);
     };
+    if matches!(command, Command::Check | Command::Run) {
+        for doubt in memory_doubts(&program) {
+            warn(&file, &text, doubt);
+        }
+    }
     if command == Command::Check {
+        if let Err(failure) = check_room(&program) {
+            warn(&file, &text, format!("not on this machine: {failure}"));
+        }
         output::print(&format!("{file}: {}: no errors\n", size(&program)))?;
         return Ok(Exit::Ok);
     }
@@ -187,6 +189,12 @@ fn checked(command: Command, file: &str, text: &str, arguments: &Arguments) -> O
         complain(&Failure::new(format!("{errors} in {file}"), next));
     }
     program
+}
+
+/// Warn of a text as a whole.
+fn warn(file: &str, text: &str, message: String) {
+    let warning = Diagnostic::warning(Span::default(), message);
+    say!("{}", warning.render(file, text));
 }
 
 /// What a text works with, in a line.

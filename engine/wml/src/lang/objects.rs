@@ -9,7 +9,7 @@ use super::diagnostic::Diagnostic;
 use super::flowops::Place;
 use super::resolve::{Defined, Resolver};
 use super::vocabulary;
-use crate::model::{ArrivalProcess, Arrivals, Fileset, MAX_ENTRIES, Process, Thread};
+use crate::model::{ArrivalProcess, Arrivals, Fileset, MAX_ENTRIES, MAX_TASKS, Process, Thread};
 use crate::random::{Amount, Distribution, Shape};
 
 const MAX_INSTANCES: u64 = 1_000_000;
@@ -80,6 +80,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn processes(&mut self) -> Vec<Process> {
         let mut processes = Vec::new();
         let mut names = HashSet::new();
+        let mut tasks = 0;
         for nth in 0..self.definitions.processes.len() {
             let Defined { node, span, scope } = self.definitions.processes[nth].clone();
             if !self.spend(span) {
@@ -90,6 +91,16 @@ impl<'a> Resolver<'a> {
             self.variables.leave();
             if !process.name.is_empty() && !names.insert(process.name.clone()) {
                 let message = format!("there are two processes '{}'", process.name);
+                self.diagnostics.push(Diagnostic::error(span, message));
+            }
+            let before = tasks;
+            tasks += process.instances + process.thread_count();
+            if before <= MAX_TASKS && tasks > MAX_TASKS {
+                let message = format!(
+                    "with '{}' these are {tasks} processes and threads, and Linux has at most \
+                     {MAX_TASKS}",
+                    process.name
+                );
                 self.diagnostics.push(Diagnostic::error(span, message));
             }
             processes.push(process);

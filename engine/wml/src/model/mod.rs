@@ -12,4 +12,4 @@ pub use flowop::{Flowop, FlowopId, MAX_EVENTS, MAX_IN_FLIGHT, Node, SLOTS, Selec
 pub use operation::{Class, Operation};
 pub use program::{Multi, Program, Run, Statistics, Step};
 pub use value::Value;
-pub use workload::{ArrivalProcess, Arrivals, Model, Process, Quit, Thread};
+pub use workload::{ArrivalProcess, Arrivals, MAX_TASKS, Model, Process, Quit, Thread};

@@ -35,7 +35,14 @@ pub struct Process {
     pub threads: Vec<Thread>,
 }
 
+/// Processes and threads that the kernel has numbers for (PID_MAX_LIMIT).
+pub const MAX_TASKS: u64 = 1 << 22;
+
 impl Process {
+    pub fn thread_count(&self) -> u64 {
+        self.instances * self.threads.iter().map(|t| t.instances).sum::<u64>()
+    }
+
     /// Whether a thread ends when all of them together have done so much: a goal without target.
     pub fn has_common_goal(&self) -> bool {
         let mut flowops = self.threads.iter().flat_map(|thread| &thread.flowops);
@@ -108,9 +115,6 @@ impl Model {
     }
 
     pub fn thread_count(&self) -> u64 {
-        self.processes
-            .iter()
-            .map(|p| p.instances * p.threads.iter().map(|t| t.instances).sum::<u64>())
-            .sum()
+        self.processes.iter().map(Process::thread_count).sum()
     }
 }

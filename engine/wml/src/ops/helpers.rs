@@ -11,10 +11,17 @@ use super::pools::{self, Piece, Pools};
 use super::system::{self, Fd};
 use crate::clock::now_ns;
 use crate::failure::Failure;
+use crate::model::{Operation, Thread};
 
 /// Writes of one thread that are under way at the same time.
-const HELPERS: usize = 8;
+pub const HELPERS: usize = 8;
 const STACK_B: usize = 64 * 1024;
+
+/// Whether a thread has helpers.
+pub fn has_helpers(thread: &Thread) -> bool {
+    let mut flowops = thread.flowops.iter();
+    flowops.any(|flowop| flowop.operation == Operation::AioWrite)
+}
 
 pub struct Job {
     pub flowop: usize,

@@ -14,6 +14,7 @@ mod attributes;
 mod buffer;
 mod copy;
 mod data;
+mod demand;
 mod devices;
 mod directories;
 mod dispatch;
@@ -44,9 +45,11 @@ mod view;
 mod worker;
 
 pub use arrivals::Schedule;
+pub use demand::buffers_b;
 pub use devices::hold as hold_devices;
 pub use environment::Environment;
 pub use gates::{GatePair, Gates};
+pub use helpers::{HELPERS, has_helpers};
 pub use pools::Pools;
 pub use worker::Worker;
 

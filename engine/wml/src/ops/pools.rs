@@ -30,16 +30,11 @@ pub struct Piece {
 impl Pools {
     pub fn new(model: &Model, seed: u64) -> Result<Self, Failure> {
         let size = pool_size(model);
-        let mut percents: Vec<f64> = Vec::new();
-        let mut of_fileset = Vec::new();
-        for fileset in &model.filesets {
-            let percent = fileset.compress_percent;
-            let known = percents.iter().position(|&other| other == percent);
-            of_fileset.push(known.unwrap_or(percents.len()));
-            if known.is_none() {
-                percents.push(percent);
-            }
-        }
+        let percents = percents(model);
+        let place = |percent| percents.iter().position(|&other| other == percent);
+        let filesets = model.filesets.iter();
+        let of_fileset = filesets.filter_map(|fileset| place(fileset.compress_percent));
+        let of_fileset = of_fileset.collect();
         let fill = |percent: f64| {
             let mut buffer = Buffer::zeroed(size)?;
             let mut stream = Stream::new(seed, &["data", &percent.to_string()]);
@@ -78,6 +73,22 @@ impl Pools {
 
 pub fn bytes(buffers: &[Buffer], piece: Piece) -> &[u8] {
     &buffers[piece.pool].bytes()[piece.from..piece.from + piece.length]
+}
+
+/// What all pools of a model take.
+pub fn size_b(model: &Model) -> u64 {
+    (percents(model).len() * pool_size(model)) as u64
+}
+
+/// The degrees of compressibility, in the order of the filesets that have them first.
+fn percents(model: &Model) -> Vec<f64> {
+    let mut percents = Vec::new();
+    for fileset in &model.filesets {
+        if !percents.contains(&fileset.compress_percent) {
+            percents.push(fileset.compress_percent);
+        }
+    }
+    percents
 }
 
 /// Twice the largest write, and a whole number of pages.

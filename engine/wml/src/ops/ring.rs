@@ -67,22 +67,16 @@ pub struct Ring<'a> {
 impl<'a> Ring<'a> {
     /// The ring of a thread that has flowops for it.
     pub fn of(thread: &Thread) -> Result<Option<Self>, Failure> {
-        let flowops = || thread.flowops.iter().filter(|flowop| uses_ring(flowop));
-        let Some(depth) = flowops().map(largest_depth).max() else {
+        let Some((depth, buffer_b)) = buffers(thread) else {
             return Ok(None);
         };
         let ring = IoUring::new(depth as u32).map_err(|error| refused(&error))?;
-        let largest = flowops()
-            .filter(|flowop| flowop.operation == Operation::UringRead)
-            .map(|flowop| flowop.iosize.usual_maximum())
-            .fold(0.0, f64::max);
-        let buffer_b = (largest.min(LARGEST_B) as usize).next_multiple_of(PAGE_B);
         Ok(Some(Self {
             ring,
-            transfers: vec![None; depth as usize],
-            free: (0..depth as usize).rev().collect(),
+            transfers: vec![None; depth],
+            free: (0..depth).rev().collect(),
             unsubmitted: 0,
-            buffers: Buffer::zeroed(depth as usize * buffer_b)?,
+            buffers: Buffer::zeroed(depth * buffer_b)?,
             buffer_b,
         }))
     }
@@ -198,6 +192,23 @@ impl Drop for Ring<'_> {
             while self.completed().is_some() {}
         }
     }
+}
+
+/// What the buffers of a thread's ring take.
+pub fn buffers_b(thread: &Thread) -> u64 {
+    buffers(thread).map_or(0, |(depth, buffer_b)| (depth * buffer_b) as u64)
+}
+
+/// How many transfers a thread may have under way, each with so large a buffer, if it has any.
+fn buffers(thread: &Thread) -> Option<(usize, usize)> {
+    let flowops = || thread.flowops.iter().filter(|flowop| uses_ring(flowop));
+    let depth = flowops().map(largest_depth).max()?;
+    let largest = flowops()
+        .filter(|flowop| flowop.operation == Operation::UringRead)
+        .map(|flowop| flowop.iosize.usual_maximum())
+        .fold(0.0, f64::max);
+    let buffer_b = (largest.min(LARGEST_B) as usize).next_multiple_of(PAGE_B);
+    Some((depth as usize, buffer_b))
 }
 
 fn uses_ring(flowop: &Flowop) -> bool {

@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, buffer_size};
 use super::environment::Environment;
-use super::helpers::Helpers;
+use super::helpers::{Helpers, has_helpers};
 use super::moments::Moments;
 use super::outcome::{Outcome, Undone};
 use super::ring::Ring;
@@ -48,7 +48,7 @@ impl<'a> Worker<'a> {
         if has(Operation::MmapRead) || has(Operation::MmapWrite) {
             sigbus::install();
         }
-        let aio = has(Operation::AioWrite).then(|| Helpers::new(env.data));
+        let aio = has_helpers(env.thread).then(|| Helpers::new(env.data));
         let selectors = flowops.iter().map(|flowop| {
             let fileset = flowop.fileset?;
             Some(Selector::new(flowop, &env.files[fileset]))

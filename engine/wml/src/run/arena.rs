@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel};
 
 use super::gates::GateSet;
-use super::mappings;
 use super::places::{Place, Places};
 use super::process::ProcessRecord;
 use super::timing::{Options, Timing};
@@ -44,7 +43,6 @@ impl<'a> Arena<'a> {
         timing: &Timing,
         nth: usize,
     ) -> Result<Self, Failure> {
-        mappings::check(model)?;
         ops::check(model, files)?;
         let places = Places::new(model);
         Ok(Self {

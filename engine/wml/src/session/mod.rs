@@ -13,7 +13,7 @@ use crate::fileset::{Prepared, sync};
 use crate::model::{Program, Run, Step};
 use crate::ops::hold_devices;
 use crate::report::{FilesetReport, RunResult, failing, notes, octaves, summary};
-use crate::run::{Arena, Ending, Halt, Options, Timing, supervise};
+use crate::run::{Arena, Ending, Halt, Options, Timing, check_room, supervise};
 use crate::signals;
 use crate::stderr::{say, show};
 use peers::Peers;
@@ -42,10 +42,11 @@ struct Session<'a> {
     failing: bool,
 }
 
-/// Do all commands of a text.
+/// Do all commands of a text, if this machine has room for its runs.
 pub fn execute(program: &Program, options: &Options) -> Done {
     let mut session = Session::new(program, options);
-    let halt = session.steps().err();
+    let room = check_room(program).map_err(Halt::from);
+    let halt = room.and_then(|()| session.steps()).err();
     session.done(halt)
 }
 
