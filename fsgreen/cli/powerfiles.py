@@ -167,6 +167,8 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
             f"limits of error: gain {budget.gain_j:.3g} J, constant {budget.constant_j:.3g} J, "
             f"quantisation {budget.quantisation_j:.3g} J, edges {budget.edges_j:.3g} J"
         )
+        if budget.total_j >= said.energy_j:
+            lines.append("the limits of error are no less than the energy: it may be nothing")
     if not math.isnan(said.counter_energy_j):
         lines.append(f"energy by the meter's own counter {said.counter_energy_j:.6g} J")
     lines += [f"rule {flaw.rule}, {flaw.name}: {flaw.detail}" for flaw in said.flaws]

@@ -27,7 +27,9 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     # No table of runs carries the accuracy of its meter, which the driver must be told.
     settings = EnergiBridgeSettings(name=report.where, driver=IMPORTER.name, gain_error=0.0)
     recorded = recording(data, settings, report)
-    readings = imported(recorded.info, recorded.readings, recorded.flags, report).readings
+    readings = imported(
+        recorded.info, recorded.readings, recorded.flags, report, recorded.name
+    ).readings
     counted = readings.energy_wh is not None
     allowed = trace.REMARKS | ({LOST} if counted else set())
     flagged = [flag for flag in readings.flags.values() if set(flag.split("|")) - allowed]

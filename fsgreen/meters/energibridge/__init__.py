@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +68,8 @@ class Recording:
     readings: Readings
     flags: Flags
     wrap_j: float
+    name: Callable[[int], str]
+    """Where a reading stands in the file."""
 
 
 class EnergiBridgeSettings(FileSettings):
@@ -92,7 +94,7 @@ def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:
         report.tell("The first answer of a counter has no power of its own: it has the next one's.")
         readings.power_w[0] = readings.power_w[1]
     flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
-    return imported(found.info, readings, flags, report)
+    return imported(found.info, readings, flags, report, found.name)
 
 
 def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Recording:
@@ -139,7 +141,7 @@ def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Re
     info = settings.info(
         boundary=settings.boundary or default, rate_hz=1 / usual_s, source="settings"
     )
-    return Recording(info, readings, flags, wrap_j)
+    return Recording(info, readings, flags, wrap_j, rows.name_of(kept))
 
 
 def _header(lines: Sequence[str], report: Report) -> tuple[str, list[str]]:

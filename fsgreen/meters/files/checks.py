@@ -163,9 +163,16 @@ def disagree(one: Floats, other: Floats, apparent_va: Floats, margin: Floats | f
     return np.abs(one - other) > AGREEMENT * np.abs(apparent_va) + margin
 
 
-def imported(info: MeterInfo, readings: Readings, flags: Flags, report: Report) -> Imported:
-    """Return what was read, with a sentence for each flag."""
+def imported(
+    info: MeterInfo,
+    readings: Readings,
+    flags: Flags,
+    report: Report,
+    name: Callable[[int], str] | None = None,
+) -> Imported:
+    """Return what was read, with a sentence for each flag; `name` says where a reading stands."""
     for flag, mask in sorted(flags.masks.items()):
-        report.tell(f"{int(mask.sum())} of {len(readings)} readings are marked {flag}.")
+        which = "" if name is None else f": {some([name(n) for n in flags.places(flag)])}"
+        report.tell(f"{int(mask.sum())} of {len(readings)} readings are marked {flag}{which}.")
     readings.flags.update(flags_of(flags.masks))
     return Imported(info, readings, tuple(report.decisions))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -50,6 +50,10 @@ class Rows:
         for name, texts in self.cells.items():
             texts.append("" if fault else cells.get(name, ""))
 
+    def name_of(self, kept: Sequence[int]) -> Callable[[int], str]:
+        """Return what says where a reading stands, of those that were kept of the rows."""
+        return lambda place: self.names[kept[place]]
+
 
 @dataclass(frozen=True)
 class Timed:
@@ -77,7 +81,7 @@ def timed(
         skipped = {*skipped, len(time_s) - 1}  # cut inside its stamp
     kept = timed_rows(time_s, texts, rows.names, report, skipped)
     time_s = time_s[kept]
-    refuse_disorder(time_s, lambda n: rows.names[kept[n]], report)
+    refuse_disorder(time_s, rows.name_of(kept), report)
     return Timed(kept, time_s, interval_s(time_s, report, regular=regular))
 
 

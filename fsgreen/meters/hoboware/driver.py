@@ -103,7 +103,7 @@ def read(data: bytes, settings: HobowareSettings) -> Imported:
         gain_error=_gain(gain, current_a, report),
         source="Onset, HOBO Plug Load Logger UX120-018 manual: 0.5 % to 14 A, 1 % beyond",
     )
-    return imported(info, readings, flags, report)
+    return imported(info, readings, flags, report, rows.name_of(found.kept))
 
 
 def _offsets(header: Header, rows: Table) -> set[str]:

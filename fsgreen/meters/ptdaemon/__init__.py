@@ -104,7 +104,7 @@ def read(data: bytes, settings: PtdaemonSettings) -> Imported:
         resolution_w=columns["power"].step,
         source="settings; 1 % is the uncertainty up to which SPEC accepts a reading",
     )
-    return imported(info, readings, flags, report)
+    return imported(info, readings, flags, report, rows.name_of(found.kept))
 
 
 def _rows(text: str, mark: str, report: Report) -> Log:

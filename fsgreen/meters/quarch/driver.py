@@ -48,6 +48,10 @@ AC_RAIL = re.compile(r"L[123](?:_\w+)?|Neutral(?:_\w+)?")
 ACTIVE = "_PAct"
 PREFIX = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 UNIT = {"voltage": "V", "current": "A", "power": "W"}
+MOST_DECIMALS = 6
+"""More are those of a mean, not of the module."""
+
+WHOLE = 1e-3
 PRODUCT_AGREEMENT = 0.05
 """By how much products of mean volts and mean amperes may differ from the mean power."""
 
@@ -57,6 +61,7 @@ class Header:
     """Where a header has its columns: by rail and group, and the total."""
 
     separator: str
+    time: str
     width: int
     rails: Mapping[str, Mapping[str, tuple[int, float]]]
     total: tuple[int, float] | None
@@ -123,7 +128,7 @@ def read(data: bytes, settings: QuarchSettings) -> Imported:
         resolution_w=step_w,
         source="settings",
     )
-    return imported(info, readings, flags, report)
+    return imported(info, readings, flags, report, lambda n: f"{header.time} {ticks[n]:.0f}")
 
 
 def _header(line: str, report: Report) -> Header:
@@ -157,7 +162,7 @@ def _header(line: str, report: Report) -> Header:
     if len(totals) > 1:
         report.refuse("several columns are the total power", "name the rails: rails = [...]")
     ac = any(AC_RAIL.fullmatch(rail) for rail in rails)
-    return Header(separator, len(cells), rails, totals[0] if totals else None, ac)
+    return Header(separator, cells[0], len(cells), rails, totals[0] if totals else None, ac)
 
 
 def _rails(header: Header, wanted: Sequence[str], report: Report) -> list[str]:
@@ -249,10 +254,17 @@ def _power(
 
 
 def _step(column: Mapping[int, Floats], entry: tuple[int, float]) -> float:
-    """Return the last digit of a column that is not always zero; numbers here have no decimals."""
+    """Return the last digit of a column that is not always zero."""
     values = column[entry[0]]
     values = values[np.isfinite(values)]
-    return entry[1] * last_step(values, np.zeros(len(values), dtype=np.int64))
+    decimals = next(
+        (n for n in range(MOST_DECIMALS) if _are_whole(values * 10.0**n)), MOST_DECIMALS
+    )
+    return entry[1] * last_step(values, np.full(len(values), decimals))
+
+
+def _are_whole(values: Floats) -> bool:
+    return int((np.abs(values - np.round(values)) > WHOLE).sum()) <= len(values) // 100
 
 
 def _scaled(column: Mapping[int, Floats], entry: tuple[int, float]) -> Floats:

@@ -7,7 +7,7 @@ from importing import damaged, fuzzed, reader, silent_energy_error, silent_error
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.energibridge import IMPORTER
-from fsgreen.meters.files.importing import energy_of
+from fsgreen.meters.files.importing import energy_of, sound_spans
 from fsgreen.runs import import_runs
 from fsgreen.runs.meanings import meanings_of
 
@@ -244,6 +244,32 @@ def test_a_trace_and_the_run_that_it_is_have_one_energy(tmp_path):
     said = energy_of(read(csv(intel())))
     assert said.counter_energy_j == pytest.approx(run["energy_j"])
     assert said.energy_j == pytest.approx(run["energy_j"], abs=said.budget.edges_j)
+
+
+@pytest.mark.parametrize(
+    ("column", "first", "step", "place"),
+    [
+        ("SYSTEM_POWER (Watts)", 11.25, 1.5, 10),
+        ("PACKAGE_ENERGY (J)", 100.25, 4.25, 19),
+    ],
+)
+def test_a_value_that_lost_its_point_is_part_of_no_energy(column, first, step, place):
+    """A reading of kilowatts was flagged, and was most of the energy all the same."""
+    values = [first + step * max(0, nth - 1) + nth % 3 / 2 for nth in range(20)]
+    sound = energy_of(read(csv({column: values, "USED_SWAP": [0] * 20})))
+    lines = csv({column: values, "USED_SWAP": [0] * 20}).decode().splitlines(keepends=True)
+    cells = lines[place + 1].split(",")
+    lines[place + 1] = ",".join([*cells[:2], cells[2].replace(".", ""), *cells[3:]])
+    hurt = read("".join(lines).encode())
+    said = energy_of(hurt)
+    assert math.isnan(said.energy_j) and math.isnan(said.budget.total_j)
+    assert said.flaws[0].name == "untrue" and "marked over-range" in said.flaws[0].detail
+    assert f": line {place + 2} (" in next(told for told in hurt.decisions if "over-range" in told)
+    begin_s, end_s = max(sound_spans(hurt), key=lambda span: span[1] - span[0])
+    start_s = hurt.readings.time_s[0]
+    part = energy_of(hurt, (start_s + begin_s, start_s + end_s))
+    assert 0 < part.energy_j < sound.energy_j and part.budget.total_j < part.energy_j
+    assert not part.flaws
 
 
 def test_a_last_line_that_was_cut_inside_its_time_marks_the_one_before():

@@ -112,10 +112,22 @@ def test_the_energy_of_a_part_is_of_that_part_alone(tmp_path):
     assert said.duration_s == 15
     powers = [values[2] for _, values in recording(60)][10:26]
     assert said.energy_j == pytest.approx(sum(powers) - (powers[0] + powers[-1]) / 2)
-    with pytest.raises(FsgreenError, match="no readings from 10 s to 5 s"):
-        span_of(imported, moment("10", imported), moment("5", imported))
+    with pytest.raises(FsgreenError, match="no readings from 10 s to 500 s"):
+        span_of(imported, moment("10", imported), moment("500", imported))
     with pytest.raises(FsgreenError, match="noon is no moment"):
         moment("noon", imported)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "next_step"), [("10", "5", "--from 5 --to 10"), ("5", "5", "a later --to")]
+)
+def test_a_part_that_ends_before_it_begins_is_told_how_it_is_right(tmp_path, begin, end, next_step):
+    source = tmp_path / "day.csv"
+    source.write_bytes(write(Style(), recording(60)))
+    imported = import_file(source, IMPORTER, {})
+    with pytest.raises(FsgreenError, match="is not before --to") as caught:
+        span_of(imported, moment(begin, imported), moment(end, imported))
+    assert next_step in caught.value.next_step
 
 
 def test_the_longest_sound_part_of_a_flawed_file_is_found(tmp_path):
@@ -124,7 +136,7 @@ def test_the_longest_sound_part_of_a_flawed_file_is_found(tmp_path):
     source.write_bytes(rows)
     imported = import_file(source, IMPORTER, {})
     ((place, _),) = imported.readings.flags.items()
-    assert sound_spans(imported)[-1] == (place + 1, 59)
+    assert sound_spans(imported)[-1] == (place + 2, 59)
     assert (
         energy_of(
             imported,

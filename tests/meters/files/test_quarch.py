@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_errors
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.files.importing import energy_of, sound_spans
 from fsgreen.meters.quarch import table as quarch_table
 from fsgreen.meters.quarch.driver import IMPORTER
 
@@ -85,6 +86,21 @@ def test_units_are_those_of_the_header():
     assert powers(imported) == [7.5315] * 5
     assert imported.readings[1].time_s == 1e-6
     assert (imported.readings[0].voltage_v, imported.readings[0].current_a) == (5.021, 1.5)
+
+
+def test_a_value_that_lost_its_point_is_part_of_no_energy():
+    """A rail of 7.5 W for 100 us was 7.5 kW in the energy, and the lower limit below nothing."""
+    rows = [[100 * n, 5.021, 1.5 + n / 100, round(5.021 * (1.5 + n / 100), 4)] for n in range(20)]
+    rows[12][3] = int(1e4 * rows[12][3])
+    imported = read(csv(rows, "Time uS,5V voltage V,5V current A,5V power W"))
+    said = energy_of(imported)
+    assert math.isnan(said.energy_j)
+    assert "marked inconsistent" in said.flaws[0].detail and "0.0012 s" in said.flaws[0].detail
+    assert any("marked inconsistent: Time uS 1200." in told for told in imported.decisions)
+    begin_s, end_s = max(sound_spans(imported), key=lambda span: span[1] - span[0])
+    part = energy_of(imported, (begin_s, end_s))
+    assert part.energy_j == pytest.approx(7.7 * 1e-3, rel=0.03)
+    assert part.budget.total_j < part.energy_j and not part.flaws
 
 
 def test_power_is_summed_over_rails_where_there_is_no_total():
