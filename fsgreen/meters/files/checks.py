@@ -34,6 +34,9 @@ IMPROBABLE = 1e-3
 """Runs of equal rows that one file in so many would have by chance are no chance."""
 
 REGULAR_SHARE = 0.9
+EXPORT_AGAIN = "cut the file there, or export it again"
+"""What to do about times that go back."""
+
 AGREEMENT = 0.10
 """Share of the apparent power by which power, volts, amperes and power factor may disagree."""
 
@@ -92,14 +95,16 @@ def timed_rows(
     return kept
 
 
-def refuse_disorder(time_s: Floats, name: Callable[[int], str], report: Report) -> None:
+def refuse_disorder(
+    time_s: Floats, name: Callable[[int], str], report: Report, next_step: str = EXPORT_AGAIN
+) -> None:
     """Refuse times that do not rise; `name` says of a reading where it stands."""
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         before, after = name(int(back[0])), name(int(back[0]) + 1)
         report.refuse(
             f"times go back or stand still: {after} comes after {before}",
-            "cut the file there, or export it again",
+            next_step,
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fsgreen.meters.core.readings import NAN, Floats, Mask
 from fsgreen.meters.files.checks import (
+    EXPORT_AGAIN,
     Flags,
     disagree,
     interval_s,
@@ -71,17 +72,18 @@ def timed(
     *,
     skipped: Collection[int] = (),
     regular: bool = True,
+    disorder: str = EXPORT_AGAIN,
 ) -> Timed:
     """Return the rows that have a time of their own, without those that are skipped.
 
-    Raises FsgreenError where times go back.
+    Raises FsgreenError where times go back; `disorder` says what to do then.
     """
     texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
     if rows.faults[-1:] == ["cut"] and not time_s[-1] > np.max(time_s[:-1], initial=-np.inf):
         skipped = {*skipped, len(time_s) - 1}  # cut inside its stamp
     kept = timed_rows(time_s, texts, rows.names, report, skipped)
     time_s = time_s[kept]
-    refuse_disorder(time_s, rows.name_of(kept), report)
+    refuse_disorder(time_s, rows.name_of(kept), report, disorder)
     return Timed(kept, time_s, interval_s(time_s, report, regular=regular))
 
 

@@ -30,6 +30,9 @@ UNITS: Mapping[str, Mapping[str, float]] = {
 }
 """What one of a unit is in W, Wh, V, A and VA; the first is that of a column without one."""
 
+INSIDE = " in "
+"""Stands between a part and what contains it."""
+
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 UNKNOWN = frozenset(
     {"", "-", "nan", "null", "n/a", "[n/a]", "unavailable", "unknown"}
@@ -80,6 +83,8 @@ class TableSettings(FileSettings):
     """Cells that a row must have, as in ["entity=sensor.plug"]."""
     together: str = ""
     """A column that tells parts apart, such as sockets, whose rows of one moment are added."""
+    inside: Texts = ()
+    """Parts that another contains, which are not added to it: ["energy-core in energy-pkg"]."""
     same: str = ""
     """A column of one word in all rows, such as the name of a meter: several are refused."""
     json_lines: bool = False
@@ -158,6 +163,9 @@ class Shape:
             lines = re.compile(settings.lines) if settings.lines else None
         except re.error as error:
             settings.refuse(f"lines = '{settings.lines}' is no regular expression: {error}")
+        for text in settings.inside:
+            if len(text.split(INSIDE)) != 2:
+                settings.refuse(f'inside = ["{text}"] does not say what is in what: "a in b"')
         pairs = [text.partition("=") for text in settings.only]
         for name, equals, _ in pairs:
             if not equals:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from pydantic import create_model
 
+from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.readings import NAN, Floats, Readings
 from fsgreen.meters.files import rows as files
@@ -31,6 +32,12 @@ from fsgreen.meters.table.moments import UNIX_S, added, held, row_times
 MARGIN_W = 1.0
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
 COVERS = {"wall": ("system",), "dc-rail": ("disk",), "cpu": ("cpu",), "modelled": ("system",)}
+
+DISORDER = (
+    "cut the file there; or add rows of parts, such as processors, by --set together=COLUMN, or "
+    """take one of them: --set 'only=["COLUMN=CELL"]'"""
+)
+"""What to do about a table whose times stand still or go back."""
 
 FILE = Path(__file__).with_name("recipes.toml")
 
@@ -50,7 +57,8 @@ def read(data: bytes, settings: TableSettings) -> Imported:
     style = _style(rows, settings, report)
     times_s = row_times(rows, settings, report)
     flags = Flags()
-    found = timed(rows, times_s, report, regular=not (settings.irregular or settings.held_s))
+    regular = not (settings.irregular or settings.held_s)
+    found = timed(rows, times_s, report, regular=regular, disorder=DISORDER)
     columns = _columns(rows, found.kept, style, units, flags, report)
     time_s, usual_s = found.time_s, found.usual_s
     if settings.held_s:
@@ -58,7 +66,7 @@ def read(data: bytes, settings: TableSettings) -> Imported:
         usual_s = settings.held_s
     if settings.from_zero:
         time_s, columns, flags = _from_zero(time_s, columns, flags, report)
-    if not (settings.irregular or settings.held_s):
+    if regular:
         mark_steps(time_s, usual_s, flags)
     readings, step_w = _readings(columns, time_s, flags, report)
     range_w = settings.range_w or float("inf")
@@ -70,7 +78,8 @@ def read(data: bytes, settings: TableSettings) -> Imported:
         range_w=range_w,
         resolution_w=step_w,
     )
-    return imported(info, readings, flags, report)
+    name = None if settings.held_s or settings.from_zero else rows.name_of(found.kept)
+    return imported(info, readings, flags, report, name)
 
 
 def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, float]:
@@ -200,4 +209,14 @@ def _importer(name: str, summary: str, **table: Any) -> Importer:
         key: (field.rebuild_annotation(), default) for key, (field, default) in fields.items()
     }
     settings = create_model(name, __base__=TableSettings, **defaults)
-    return Importer(name=name, summary=summary, settings=settings, read=read)
+
+    def read_recipe(data: bytes, settings: TableSettings) -> Imported:
+        try:
+            return read(data, settings)
+        except FsgreenError as error:
+            reads = f"the recipe {name} reads: {summary}"
+            raise FsgreenError(
+                error.what, where=error.where, next_step=f"{error.next_step}; {reads}"
+            ) from error
+
+    return Importer(name=name, summary=summary, settings=settings, read=read_recipe)

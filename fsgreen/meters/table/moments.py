@@ -20,7 +20,7 @@ from fsgreen.meters.files.dates import DAY_S, OFFSET, Stamps, decide_times, offs
 from fsgreen.meters.files.numbers import POINT
 from fsgreen.meters.files.rows import Column, Rows
 from fsgreen.meters.files.text import Report, some
-from fsgreen.meters.table.declared import FIRST, TIME_UNITS, Shape, TableSettings
+from fsgreen.meters.table.declared import FIRST, INSIDE, TIME_UNITS, Shape, TableSettings
 from fsgreen.meters.table.lines import Cells, quantity_cells
 
 NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,12})?")
@@ -96,19 +96,25 @@ def added(
 ) -> tuple[Rows, list[Cells]]:
     """Return one row for each stamp, with the sum over the parts that `together` tells apart.
 
-    A moment that lacks a part, or has a part without a number, has no value. A new moment begins
-    where the parts begin anew: some programs give each part a stamp of its own. Refuses numbers in
-    which a comma may be a decimal mark.
+    Parts that another one contains are left out. A moment that lacks a part, or has a part without
+    a number, has no value. A new moment begins where the parts begin anew: some programs give each
+    part a stamp of its own. Refuses numbers in which a comma may be a decimal mark.
     """
     together = shape.settings.together
     parts = Counter(row[together] for row in cells if together in row)
     most = max(parts.values(), default=0)
     usual = [part for part, count in parts.items() if count > most / 2]
+    contained = _contained(list(parts), usual, shape.settings.inside)
+    for part, whole in contained.items():
+        report.tell(f"Left out: {part}, as {whole} contains it.")
+    usual = [part for part in usual if part not in contained]
     report.tell(f"Added up over {together}: {some(usual)}.")
     groups: list[list[int]] = []
     last = len(usual)
     for place, row in enumerate(cells):
         part = row.get(together, "")
+        if part in contained:
+            continue
         nth = usual.index(part) if part in usual else last + 1
         if nth <= last:
             groups.append([])
@@ -121,19 +127,31 @@ def added(
             f"the comma of {commas[0]} may be a decimal mark, and numbers are added with a point",
             f'export numbers as {POINT}, and set numbers = "{POINT}" where commas group thousands',
         )
-    whole = Rows(ends_cut=rows.ends_cut)
+    moments = Rows(ends_cut=rows.ends_cut)
     sums: list[Cells] = []
     for places in groups:
         there = [cells[place].get(together, "") for place in places]
         faults = [rows.faults[place] for place in places if rows.faults[place]]
         complete = there == usual and not faults
-        whole.stamps.append(rows.stamps[places[0]])
-        whole.names.append(rows.names[places[0]])
-        whole.faults.append("" if complete else (faults or ["bad-count"])[0])
+        moments.stamps.append(rows.stamps[places[0]])
+        moments.names.append(rows.names[places[0]])
+        moments.faults.append("" if complete else (faults or ["bad-count"])[0])
         of_time = {n: v for n, v in cells[places[0]].items() if n not in names}
         total = {name: _sum([cells[p] for p in places], name, shape) for name in names}
         sums.append({**of_time, **total})
-    return whole, sums
+    return moments, sums
+
+
+def _contained(parts: Sequence[str], wholes: Sequence[str], rules: Sequence[str]) -> dict[str, str]:
+    """Return the parts that one of `wholes` contains, and which one that is."""
+    pairs = [rule.split(INSIDE) for rule in rules]
+    return {
+        part: whole
+        for inner, outer in pairs
+        for part in parts
+        for whole in wholes
+        if inner in part and outer in whole
+    }
 
 
 def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:

@@ -105,6 +105,90 @@ def test_a_point_that_may_divide_thousands_is_refused_with_both():
     assert told.readings.power_w[0] == 1234
 
 
+def perf(mark, *parts):
+    """Lines of `perf stat -I`: of each part its name and its joules in each second."""
+    rows = [
+        [f"{n + 1}.000000013", f"{joules + n / 4:.2f}", "Joules", f"power/{name}/"]
+        for n in range(8)
+        for name, joules in parts
+    ]
+    return lines([mark.join([*row, *(["1000", "100.00"] if mark == "," else [])]) for row in rows])
+
+
+@pytest.mark.parametrize(("recipe", "mark"), [("perf-stat", " "), ("perf-stat-x", ",")])
+@pytest.mark.parametrize(
+    ("parts", "taken"),
+    [
+        (("energy-pkg", "energy-cores", "energy-gpu", "energy-ram"), "energy-pkg energy-ram"),
+        (("energy-cores", "energy-pkg"), "energy-pkg"),
+        (("energy-psys", "energy-pkg", "energy-ram", "energy-cores"), "energy-psys"),
+        (("energy-cores", "energy-ram"), "energy-cores energy-ram"),
+    ],
+)
+def test_a_domain_of_a_processor_is_not_added_to_the_one_that_contains_it(
+    recipe, mark, parts, taken
+):
+    """Cores of 20 W in a package of 30 W were a processor of 50 W."""
+    joules = {"energy-psys": 40, "energy-pkg": 30, "energy-cores": 20}
+    imported = read(perf(mark, *[(name, joules.get(name, 2)) for name in parts]), recipe)
+    expected = sum(joules.get(name, 2) for name in taken.split())
+    assert not imported.readings.flags
+    assert imported.readings.power_w[1] == pytest.approx(expected, rel=1e-6)
+    told = " ".join(imported.decisions)
+    added = ", ".join(f"power/{name}/" for name in taken.split())
+    assert f"Added up over 4: {added}." in told
+    for name in set(parts) - set(taken.split()):
+        assert f"Left out: power/{name}/, as power/" in told
+
+
+def test_parts_that_contain_each_other_may_be_added_where_that_is_asked_for():
+    text = perf(" ", ("energy-pkg", 30), ("energy-cores", 20))
+    assert read(text, "perf-stat", inside=[]).readings.power_w[1] == pytest.approx(50, rel=1e-6)
+    assert "does not say what is in what" in refused(text, driver="perf-stat", inside=["cores"])
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_perf_may_have_been_told_another_separator(mark):
+    text = FILES["perf-stat-x"].replace(",", mark)
+    assert read(text, "perf-stat-x").readings.power_w[1:].tolist() == pytest.approx(POWERS)
+
+
+def test_what_a_recipe_does_not_read_is_told_with_the_command_whose_table_it_reads():
+    text = FILES["perf-stat-x"].replace(",", "|")
+    assert "perf stat -I 1000 -x, -e power/energy-pkg/ -o FILE" in refused(
+        text, driver="perf-stat-x"
+    )
+
+
+def test_rows_of_processors_are_refused_with_what_takes_the_whole():
+    """turbostat without --Summary writes a row for the machine, then one for each processor."""
+    rows = [
+        row
+        for n, power in enumerate(POWERS)
+        for row in (
+            f"{n}.5\t-\t-\t3.2\t{power:.2f}",
+            f"{n}.5\t0\t0\t4.1\t{power:.2f}",
+            f"{n}.5\t1\t1\t2.3",
+        )
+    ]
+    text = lines(rows, "Time_Of_Day_Seconds\tCore\tCPU\tBusy%\tPkgWatt")
+    with pytest.raises(FsgreenError) as caught:
+        read(text, "turbostat")
+    assert "turbostat --quiet --Summary" in caught.value.next_step
+    assert """--set 'only=["CPU=-"]'""" in caught.value.next_step
+    imported = read(text, "turbostat", only=["CPU=-"])
+    assert imported.readings.power_w.tolist() == POWERS
+    assert not imported.readings.flags
+
+
+def test_times_that_repeat_are_told_how_rows_of_parts_are_read():
+    rows = [f"{n},{part},{power + part}" for n, power in enumerate(POWERS) for part in (1, 2)]
+    options = {"time": "t", "time_unit": "s", "power": "p in W", "boundary": "wall"}
+    with pytest.raises(FsgreenError, match="times go back or stand still") as caught:
+        read(lines(rows, "t,part,p"), **options)
+    assert "--set together=COLUMN" in caught.value.next_step
+
+
 def test_thousands_of_perf_are_no_end_of_a_number():
     """perf groups them by the locale of the user."""
     rows = [f"{n + 1}.0001  {1234 + n:,}.50 Joules power/energy-pkg/" for n in range(5)]
