@@ -18,8 +18,8 @@ from fsgreen.simdisk import BUILD
 POLL_S = 0.05
 LIMIT_S = 120.0
 """A volume that does not stand as expected by then never will."""
-GUARD = ("setpriv", "--pdeathsig", "TERM", "--")
-"""Has a mount end when this process is killed (util-linux)."""
+GUARD = ("setpriv", "--pdeathsig")
+"""Has a mount end when this process is killed (util-linux), by the signal that follows."""
 
 
 def program() -> str:
@@ -60,6 +60,11 @@ class Mount:
         The folder that programs work in.
     remote, disk : Path, optional
         The folder of the server, and that of the disk that sleeps.
+    spin_ups : int, optional
+        How often the disk is woken in any 24 hours at most; the program's own number by default.
+    lock_fd : int, optional
+        The owner lock of a work folder, of which nothing is kept: it stays taken until the program
+        has ended, which is killed when this process is.
 
     Raises
     ------
@@ -68,10 +73,19 @@ class Mount:
     """
 
     def __init__(
-        self, flash: Path, at: Path, *, remote: Path | None = None, disk: Path | None = None
+        self,
+        flash: Path,
+        at: Path,
+        *,
+        remote: Path | None = None,
+        disk: Path | None = None,
+        spin_ups: int | None = None,
+        lock_fd: int | None = None,
     ) -> None:
         self.flash, self.at = flash, at
-        command = [*GUARD, program(), "mount", "--foreground", "--flash", str(flash)]
+        command = [*GUARD, "TERM" if lock_fd is None else "KILL", "--", program(), "mount"]
+        command += ["--foreground", "--flash", str(flash)]
+        command += [] if spin_ups is None else ["--spin-ups", str(spin_ups)]
         for role, folder in (("remote", remote), ("disk", disk)):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -82,14 +96,26 @@ class Mount:
             at.mkdir(parents=True)
         with tempfile.TemporaryFile("w+") as errors:
             self._running = subprocess.Popen(
-                [*command, str(at)], stdout=subprocess.PIPE, stderr=errors, text=True
+                [*command, str(at)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                pass_fds=() if lock_fd is None else (lock_fd,),
+                # Ctrl-C is for this process, which then unmounts.
+                start_new_session=True,
             )
             assert self._running.stdout is not None
-            with self._running.stdout as said:
-                if not said.readline():
-                    self._running.wait()
-                    errors.seek(0)
-                    raise _failed(errors.read())
+            try:
+                with self._running.stdout as said:
+                    is_mounted = said.readline() != ""
+            except BaseException:
+                self.kill()
+                raise
+            if not is_mounted:
+                self._running.wait()
+                errors.seek(0)
+                raise _failed(errors.read())
 
     def status(self) -> str:
         """Return how the volume stands: what each branch holds and lacks."""

@@ -203,4 +203,6 @@ def _check_meters(context: TrialContext) -> trial.Check:
 
 
 def _mount_record(mount: Mount) -> dict[str, Any]:
-    return {name: value for name, value in asdict(mount).items() if name != "directory"}
+    """Return a mount without where it was; only what a program serves says by which."""
+    left_out = {"directory", "below", *(["stacked"] if mount.stacked is None else [])}
+    return {name: value for name, value in asdict(mount).items() if name not in left_out}

@@ -31,6 +31,9 @@ AS_FOUND = "as found"
 READ_AHEAD = "kernel_read_ahead_kib"
 """The factor that a study declares for what the kernel reads ahead on a device: `read_ahead_kb`."""
 
+MEMORY = "memory_mib"
+"""The factor that bounds the memory of a workload, its page cache included."""
+
 PAGE_KIB = resource.getpagesize() >> 10
 
 

@@ -21,8 +21,8 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fsgreen import commands
@@ -55,11 +55,20 @@ def registry() -> Path:
 
 @dataclass
 class WorkFolder:
-    """A private folder and the lock that shows it is in use."""
+    """A private folder and the lock that shows it is in use.
+
+    `ends` end what serves something that is mounted in it; each may be called again.
+    """
 
     path: Path
     entry: Path
     lock_fd: int
+    ends: list[Callable[[], None]] = field(default_factory=list)
+
+    def end_servers(self) -> None:
+        """End what serves something that is mounted in the folder."""
+        for end in self.ends:
+            end()
 
     def release(self) -> None:
         """Unmount, detach and delete everything in the folder, then forget it. Idempotent.
@@ -71,6 +80,7 @@ class WorkFolder:
             return
         with commands.uninterrupted():
             try:
+                self.end_servers()
                 _dismantle(self.path, self.lock_fd)
                 self.entry.unlink(missing_ok=True)
             finally:
@@ -193,13 +203,16 @@ def _dismantle(folder: Path, lock_fd: int) -> list[str]:
 def free_devices(folder: Path, lock_fd: int) -> list[str]:
     """Unmount the devices that are mounted in the folder, and detach those on files in it.
 
-    Returns one line for each thing done. What else is mounted there stays: behind a loop device it
-    may hold the file, and could not be found by its path once it was gone. The devices take as many
-    requests, and the kernel reads ahead on them, as ever.
+    Returns one line for each thing done. What is mounted below one goes before it. What else is
+    mounted there stays: behind a loop device it may hold the file, and could not be found by its
+    path once it was gone. The devices take as many requests, and the kernel reads ahead on them, as
+    ever.
     """
     done = []
-    for mount in mounts.under(folder):
-        if mount.source.startswith("/dev/loop"):
+    found = mounts.under(folder)
+    points = [mount.point for mount in found if mount.source.startswith("/dev/loop")]
+    for mount in found:
+        if any(mount.point.is_relative_to(point) for point in points):
             unmount(mount.point, lock_fd=lock_fd, lazily=True)
             done.append(f"unmounted {mount.point}")
     for device in _loop_devices(folder):

@@ -106,8 +106,15 @@ def _made(settings: Mapping[str, Setting], *, but: Mapping[str, Setting]) -> lis
 def _mkfs(config: Cell, settings: Mapping[str, Setting]) -> str:
     words = [word for setting in settings.values() for word in setting.mkfs]
     mounted = [word for setting in settings.values() for word in setting.mount]
-    command = " ".join([f"mkfs.{config['file_system']}", *words])
-    return command + (f"; mount -o {','.join(mounted)}" if mounted else "")
+    command = " ".join([filesystems.file_system(config["file_system"]).tool, *words])
+    mount = f"; mount -o {','.join(mounted)}" if mounted else ""
+    return command + mount + _served(config)
+
+
+def _served(config: Cell) -> str:
+    """Return what is typed for a file system of a program, once the one below is mounted."""
+    program = filesystems.file_system(config["file_system"]).program
+    return f"; {program} mount (docs/{program}.md)" if program else ""
 
 
 def _mount(
@@ -126,7 +133,8 @@ def _mount(
     words = _words(then, after, slots)
     kept = then["file_system"] == now["file_system"]
     mount = "mount" if kept else f"mount -t {then['file_system']}"
-    return "; ".join(["umount", *commands, f"{mount} -o {words}" if words else mount])
+    again = "; ".join(["umount", *commands, f"{mount} -o {words}" if words else mount])
+    return again + _served(then)
 
 
 def _words(config: Cell, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:

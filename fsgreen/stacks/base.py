@@ -39,6 +39,10 @@ class Mount:
         The device's state as it was made for this trial, None where the testbed makes none.
     fragmentation : dict of str to float, or None
         Of an aged file system, what was measured on it: see `aging.ager.age`.
+    stacked : dict, or None
+        Of a file system that a program serves, the `program`, its `sha256`, and what it was told.
+    below : Path, or None
+        Where the file system is mounted on which such a program keeps its files.
     guest : dict, or None
         Of a virtual machine, its `clock` and what its times compare with (`compares`).
     simulated : dict, or None
@@ -61,6 +65,8 @@ class Mount:
     fragmentation: dict[str, float] | None = None
     simulated: dict[str, Any] | None = None
     guest: dict[str, Any] | None = None
+    stacked: dict[str, Any] | None = None
+    below: Path | None = None
 
 
 class Stack(Protocol):

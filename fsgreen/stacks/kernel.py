@@ -1,4 +1,7 @@
-"""The stack `kernel`: a file system of the kernel, made, mounted, verified and made cold."""
+"""The stack `kernel`: a file system of the kernel, made, mounted, verified and made cold.
+
+Over it, a program may serve one of its own from folders there: GreenFS.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import mounts
-from fsgreen.devices.base import READ_AHEAD, Availability, FormattableDevice, Levels, state_of
+from fsgreen.devices.base import (
+    MEMORY,
+    READ_AHEAD,
+    Availability,
+    FormattableDevice,
+    Levels,
+    state_of,
+)
 from fsgreen.devices.folders import unmount
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.volume import DeviceState
@@ -15,6 +25,7 @@ from fsgreen.stacks import cache, filesystems
 from fsgreen.stacks.aging import aged, ager
 from fsgreen.stacks.base import Mount
 from fsgreen.stacks.filesystems import Recipe
+from fsgreen.stacks.greenfs import OWN, Volume
 
 
 class KernelStack:
@@ -29,6 +40,8 @@ class KernelStack:
         self._aged = aged.AgedImages(device.work.path / "aged")
         self._read_ahead_kib = READ_AHEAD_KIB
         self._mount: Mount | None = None
+        self._over = Volume(self._point, self._lock_fd)
+        device.work.ends.append(self._over.kill)
 
     @staticmethod
     def available() -> Availability:
@@ -51,6 +64,7 @@ class KernelStack:
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
         filesystems.require(recipe.file_system)
         self._check_read_ahead(recipe, levels)
+        self._check_memory(recipe, levels)
         size_b = self._device.volume.size_b
         if recipe.minimum_b > size_b:
             raise FsgreenError(
@@ -70,6 +84,16 @@ class KernelStack:
                 next_step=f"leave {READ_AHEAD} out of cells of {name}",
             )
 
+    def _check_memory(self, recipe: Recipe, levels: Levels) -> None:
+        name, memory_mib = recipe.file_system.name, levels.get(MEMORY)
+        if recipe.file_system.program and memory_mib is not None:
+            raise FsgreenError(
+                f"the memory of {name} cannot be bounded: its program keeps pages of the files, "
+                f"and is not the workload's; the cell asks for {memory_mib:g} MiB",
+                where=f"testbed {self._device.kind}",
+                next_step=f"leave {MEMORY} out of cells of {name}",
+            )
+
     def prepare(self, levels: Levels, seed: int) -> Mount:
         """Bring the device into its state, then make, mount and verify the file system."""
         self.unmount()
@@ -77,13 +101,24 @@ class KernelStack:
         self._read_ahead_kib = self._device.volume.queue.number("read_ahead_kb")
         state = state_of(levels)
         if state == "aged":
-            self._mount = self._prepare_aged(recipe, seed)
+            made = self._prepare_aged(recipe, seed)
         else:
             volume = self._device.volume
             device_state = volume.steady() if state == "steady" else volume.initial()
             command, geometry = self._make(recipe)
-            self._mount = self._mount_verified(recipe, command, geometry, device_state)
+            made = self._mount_verified(recipe, command, geometry, device_state)
+        self._mount = self._served(made, recipe)
         return self._mount
+
+    def _served(self, made: Mount, recipe: Recipe) -> Mount:
+        """Return what programs work in: what was mounted, or what a program serves from there."""
+        if not recipe.file_system.program:
+            return made
+        try:
+            return self._over.mount(made, recipe)
+        except BaseException:
+            self.unmount()
+            raise
 
     def _prepare_aged(self, recipe: Recipe, seed: int) -> Mount:
         volume = self._device.volume
@@ -124,7 +159,7 @@ class KernelStack:
         state: DeviceState | None,
         fragmentation: dict[str, float] | None = None,
     ) -> Mount:
-        volume, name = self._device.volume, recipe.file_system.name
+        volume, name = self._device.volume, recipe.file_system.on_device
         # The kernel gives a device its own read-ahead again when its limits change, as when mkfs
         # has found out that a loop device cannot write zeros.
         volume.queue.set_number("read_ahead_kb", self._read_ahead_kib)
@@ -143,7 +178,7 @@ class KernelStack:
         return Mount(
             directory=self._point,
             device=str(volume.node),
-            file_system=name,
+            file_system=recipe.file_system.name,
             option=recipe.option,
             mkfs=command,
             mount_options=as_mounted,
@@ -160,10 +195,12 @@ class KernelStack:
         """Unmount and mount again: nothing of the file system stays cached."""
         before = self._mounted()
         recipe = filesystems.recipe(before.file_system, before.option)
+        self._over.settle(recipe)
         self.unmount()
-        self._mount = self._mount_verified(
+        made = self._mount_verified(
             recipe, before.mkfs, before.geometry, before.state, before.fragmentation
         )
+        self._mount = self._served(made, recipe)
         return self._mount
 
     def resident_share(self) -> float:
@@ -172,20 +209,24 @@ class KernelStack:
         Looking at every file caches names and inodes. Where no byte is cached, the file system is
         mounted afresh, so that a cold cache stays cold; this fails while a process uses it.
         """
-        self._mounted()
-        share = cache.resident_share(self._point, apart=self._point / ager.FOLDER)
+        places = {self._point: ager.FOLDER}
+        if (mounted := self._mounted()).stacked is not None:
+            # The kernel may have a page of the program's file, of the one below it, or of both.
+            places = {mounted.directory: OWN, self._over.flash: OWN}
+        share = max(cache.resident_share(place, apart=place / its) for place, its in places.items())
         if share == 0:
             self.remount()
         return share
 
     def warm(self) -> float:
         """Read every file but the ager's, and return `resident_share`."""
-        self._mounted()
-        cache.read_all(self._point, apart=self._point / ager.FOLDER)
+        directory = self._mounted().directory
+        cache.read_all(directory, apart=directory / ager.FOLDER)
         return self.resident_share()
 
     def unmount(self) -> None:
         """Unmount what is mounted."""
+        self._over.kill()
         mounted = mounts.under(self._point)
         for entry in mounted:
             unmount(entry.point, lock_fd=self._lock_fd)

@@ -133,6 +133,7 @@ class Testbed:
         """Remove everything that the testbed made; what is in use is unmounted lazily."""
         if self._is_open():
             with commands.uninterrupted():
+                self.device.work.end_servers()
                 self.device.close()
                 self.device.work.release()
 

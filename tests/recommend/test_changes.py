@@ -58,6 +58,18 @@ from tests.recommend.choices import NOW
         ),
         ("ext3/blk2k", "ext2/default", "file system", "mkfs.ext2"),
         ("ext3/default", "ext4/default", "file system", "mkfs.ext4"),
+        (
+            "ext4/default",
+            "greenfs/default",
+            "file system",
+            "mkfs.ext4; greenfs mount (docs/greenfs.md)",
+        ),
+        (
+            "greenfs/default",
+            "greenfs/noremote",
+            "mount",
+            "umount; mount; greenfs mount (docs/greenfs.md)",
+        ),
         ("ext4/default", "ext2/default", "file system", "mkfs.ext2"),
         ("ext3/default", "ext3/isz1k", "format", "mkfs.ext3 -I 1024"),
         ("ext3/default", "xfs/default", "file system", "mkfs.xfs"),

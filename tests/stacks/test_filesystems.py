@@ -93,6 +93,8 @@ def test_combined_options_all_apply_in_any_order() -> None:
         ("f2fs", "blk1k", "the size of a page", "options of f2fs: default, noatime"),
         ("jfs", "dtlg", "its journal holds metadata only", "options of jfs"),
         ("reiserfs", "isz1k", "no size to choose", "options of reiserfs"),
+        ("ext4", "noremote", "only greenfs keeps a remote", "options of ext4"),
+        ("xfs", "nodisk", "only greenfs keeps a copy", "options of xfs"),
     ],
 )
 def test_impossible_cell_is_refused_with_a_reason_and_a_way_on(
@@ -102,6 +104,15 @@ def test_impossible_cell_is_refused_with_a_reason_and_a_way_on(
         filesystems.recipe(name, option)
     assert said in caught.value.what
     assert next_step is None or next_step in (caught.value.next_step or "")
+
+
+def test_greenfs_lies_on_what_a_cell_of_ext4_is() -> None:
+    """What the two differ in would else be more than GreenFS."""
+    for option in ("default", "noatime", "blk1k+nojnl"):
+        over, alone = filesystems.recipe("greenfs", option), filesystems.recipe("ext4", option)
+        assert (over.mkfs, over.mount, over.geometry) == (alone.mkfs, alone.mount, alone.geometry)
+        assert over.branches == ("remote", "disk") and not alone.branches
+    assert filesystems.recipe("greenfs", "noremote+noatime").branches == ("disk",)
 
 
 def test_without_a_journal_no_mode_of_it_is_asked_for() -> None:

@@ -44,6 +44,7 @@ CODE = (
     "durable.py",
     "elsewhere.py",
     "errors.py",
+    "greenfs.py",
     "paths.py",
     "progress.py",
     "scratch.py",

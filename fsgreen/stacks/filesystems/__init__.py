@@ -1,8 +1,8 @@
-"""The file systems of the kernel: how a cell's words become mkfs and mount, and are verified.
+"""The file systems: how a cell's words become mkfs and mount, and are verified.
 
 An option fills a slot (`block`, `atime`, ...), one option a slot; the other slots keep the file
 system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is an
-entry in `inplace` or `outofplace`, and one in `FILE_SYSTEMS`.
+entry in `inplace`, `outofplace` or, if a program serves it, `served`, and one in `FILE_SYSTEMS`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from pathlib import Path
 from fsgreen import commands, paths
 from fsgreen.devices.base import Availability
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.simdisk import BUILD
 from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Setting
 from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
 from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
+from fsgreen.stacks.filesystems.served import GREENFS
 
 __all__ = [
     "FILE_SYSTEMS",
@@ -34,8 +36,11 @@ __all__ = [
 
 FILE_SYSTEMS: Mapping[str, FileSystem] = {
     spec.name: spec
-    for spec in (EXT2, EXT3, EXT4, XFS, BTRFS, REISERFS, F2FS, NILFS2, JFS, BCACHEFS)
+    for spec in (EXT2, EXT3, EXT4, XFS, BTRFS, REISERFS, F2FS, NILFS2, JFS, BCACHEFS, GREENFS)
 }
+
+FUSE = Path("/dev/fuse")
+"""What file systems of programs are served through."""
 
 SLOTS: Mapping[str, str] = {
     name: setting.slot for spec in FILE_SYSTEMS.values() for name, setting in spec.options.items()
@@ -94,6 +99,7 @@ def recipe(file_system_name: str, option: str) -> Recipe:
         mkfs=(*spec.mkfs, *(word for setting in settings for word in setting.mkfs)),
         mount=tuple(word for setting in settings for word in setting.mount),
         geometry=geometry,
+        branches=tuple(branch for setting in settings for branch in setting.branches),
     )
 
 
@@ -138,20 +144,30 @@ def require(spec: FileSystem) -> None:
     """Raise `FsgreenError` unless this kernel and its tools can make and mount a file system."""
     usable, why = usable_here(spec)
     if not usable:
-        others = [found.name for found in available() if found.usable]
+        others = [
+            found.name
+            for found in available()
+            if found.usable and not FILE_SYSTEMS[found.name].program
+        ]
         instead = f", or take another file system: {', '.join(others)}" if others else ""
         raise FsgreenError(f"{spec.name} cannot be used here: {why}", next_step=why + instead)
 
 
 def usable_here(spec: FileSystem) -> tuple[bool, str]:
     """Return whether this kernel and its tools can make and mount a file system, and why or how."""
-    if spec.name not in _in_kernel() and not _has_module(spec.name):
+    if spec.on_device not in _in_kernel() and not _has_module(spec.on_device):
         history = f" ({spec.history})" if spec.history else ""
         return False, f"not in this kernel{history}: boot one that has it, or see docs/vm.md"
     for tool in spec.tools:
         if paths.program(tool) is None:
             return False, commands.remedy(tool)
-    return True, f"{spec.tool} and the kernel have it"
+    if not spec.program:
+        return True, f"{spec.tool} and the kernel have it"
+    if paths.program(spec.program) is None:
+        return False, f"the program {spec.program} is not installed: {BUILD} (a guest has none)"
+    if not FUSE.exists():
+        return False, f"no {FUSE}: modprobe fuse (in a container: --device {FUSE})"
+    return True, f"{spec.tool}, {FUSE} and the program {spec.program}"
 
 
 def _in_kernel() -> set[str]:

@@ -17,13 +17,17 @@ MIB_B = 1 << 20
 
 @dataclass(frozen=True)
 class Setting:
-    """How one slot is set: mkfs arguments, mount options, and the geometry that must result."""
+    """How one slot is set: mkfs arguments, mount options, and the geometry that must result.
+
+    `branches` are what GreenFS keeps up beside the folder on flash.
+    """
 
     slot: str
     meaning: str
     mkfs: tuple[str, ...] = ()
     mount: tuple[str, ...] = ()
     geometry: Mapping[str, int] = field(default_factory=dict)
+    branches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class FileSystem:
     Attributes
     ----------
     name : str
-        As the kernel calls it; `mkfs.NAME` makes it.
+        As studies call it, and the kernel, and mkfs, unless it is a program's.
     mkfs : tuple of str
         Arguments that every trial gets.
     minimum_b : int
@@ -60,6 +64,10 @@ class FileSystem:
         Whether it has a read-ahead of its own, which no setting of its device changes.
     history : str
         For kernels without it: when it came or went.
+    program : str
+        The program that serves it, where that is not the kernel.
+    below : str
+        The file system of the kernel on which such a program keeps its files.
     """
 
     name: str
@@ -72,11 +80,18 @@ class FileSystem:
     cleaner: str = ""
     own_read_ahead: bool = False
     history: str = ""
+    program: str = ""
+    below: str = ""
+
+    @property
+    def on_device(self) -> str:
+        """What the kernel calls what lies on the device."""
+        return self.below or self.name
 
     @property
     def tool(self) -> str:
         """The name of the program that makes it."""
-        return f"mkfs.{self.name}"
+        return f"mkfs.{self.on_device}"
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -123,6 +138,7 @@ class Recipe:
     mkfs: tuple[str, ...]
     mount: tuple[str, ...]
     geometry: dict[str, int]
+    branches: tuple[str, ...] = ()
 
     @property
     def minimum_b(self) -> int:
@@ -164,6 +180,8 @@ LACKS: Mapping[str, str] = {
     "cow": "it overwrites in place",
     "log": "only reiserfs mounts without its log",
     "tail": "only reiserfs packs tails",
+    "remote": "only greenfs keeps a remote folder up",
+    "disk": "only greenfs keeps a copy on a disk that sleeps",
 }
 """Why file systems have no option for a slot, as far as it is the same for most."""
 
