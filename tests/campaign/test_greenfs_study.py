@@ -31,7 +31,7 @@ SHORTER = {
 def study_of_the_docs() -> str:
     """The study of docs/greenfs.md, made shorter."""
     page = (paths.code() / "docs" / "greenfs.md").read_text()
-    [text] = re.findall("```yaml\n(study: protected\n.*?)```", page, re.DOTALL)
+    [text] = re.findall("```yaml\n(study: mail-protected\n.*?)```", page, re.DOTALL)
     for long, short in SHORTER.items():
         assert long in text
         text = text.replace(long, short)
@@ -45,22 +45,22 @@ def test_greenfs_is_measured_beside_ext4(
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(paths, "new_study", lambda name: tmp_path / f"{name}.yaml")
-    (tmp_path / "protected.yaml").write_text(study_of_the_docs())
-    assert cli.main(["plan", "protected"]) == 0
+    (tmp_path / "mail-protected.yaml").write_text(study_of_the_docs())
+    assert cli.main(["plan", "mail-protected"]) == 0
     assert "varmail-greenfs-noremote" in capsys.readouterr().out
 
     place = testbedfile.TestbedFile(kind="loop", in_memory=True)
-    campaign.measure("protected", "quick", place=place)
-    reduce.write("protected-quick")
-    standard.write("protected-quick")
-    mine = fsgreen.open("protected-quick")
+    campaign.measure("mail-protected", "quick", place=place)
+    reduce.write("mail-protected-quick")
+    standard.write("mail-protected-quick")
+    mine = fsgreen.open("mail-protected-quick")
     measured = set(zip(mine.cells["file_system"], mine.cells["option"], strict=True))
     assert measured == {("ext4", "default"), ("greenfs", "default"), ("greenfs", "noremote")}
     assert (mine.cells["throughput_ops_s"] > 0).all()
     pairs = mine.effects[["baseline_file_system", "file_system"]].itertuples(index=False)
     assert {tuple(pair) for pair in pairs} == {("ext4", "greenfs"), ("greenfs", "greenfs")}
     found = {}
-    for one in trial.list_trials(paths.raw("protected-quick")):
+    for one in trial.list_trials(paths.raw("mail-protected-quick")):
         assert not one.record.mount.get("below")
         found[one.record.cell["file_system"]] = one.record.mount.get("stacked")
     assert found["ext4"] is None and found["greenfs"]["program"] == "greenfs"
