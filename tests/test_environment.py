@@ -115,6 +115,19 @@ def test_run_is_posix_shell() -> None:
 OWNER = 12345
 
 
+def stand_in(folder: Path, programs: dict[str, str]) -> None:
+    """Make a checkout of `run` alone, whose environment has these programs, texts for a shell."""
+    for name in ("run", "requirements.lock", "pyproject.toml"):
+        shutil.copy2(paths.root() / name, folder)
+    source = [(folder / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "made-from").write_text(f"{folder}\n{''.join(source)}")
+    for name, text in programs.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+
+
 @pytest.fixture
 def checkout() -> Iterator[Path]:
     """A checkout of somebody else, whose fsgreen and python say who runs them."""
@@ -123,14 +136,7 @@ def checkout() -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        (place / ".venv" / "bin").mkdir(parents=True)
-        for name in ("run", "requirements.lock", "pyproject.toml"):
-            shutil.copy2(paths.root() / name, place)
-        source = [(place / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
-        (place / ".venv" / "made-from").write_text(f"{place}\n{''.join(source)}")
-        for name, text in {"python": python, "fsgreen": "id -u; exit 3"}.items():
-            (place / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-            (place / ".venv" / "bin" / name).chmod(0o755)
+        stand_in(place, {".venv/bin/python": python, ".venv/bin/fsgreen": "id -u; exit 3"})
         for path in (place, *place.rglob("*")):
             os.chown(path, OWNER, OWNER)
         yield place
@@ -175,14 +181,31 @@ def test_run_without_a_command_lists_the_commands() -> None:
         assert f"\n  {command} " in shown.stdout
 
 
+@pytest.mark.parametrize("command", ["test", "lab", "environment", "engine", "lock"])
+def test_every_command_of_run_has_help_with_an_example(command: str) -> None:
+    """`./run test --help` would run all tests, and `./run lock --help` write a new lock."""
+    asked = [paths.root() / "run", command, "--help"]
+    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert shown.startswith(f"usage: ./run {command}")
+    assert f"\nexample: ./run {command}" in shown
+
+
+def test_help_lists_the_commands_of_the_script_and_those_of_fsgreen(tmp_path: Path) -> None:
+    """Who looks for `lab` in `./run --help` must find it, and waits for no environment."""
+    stand_in(tmp_path, {".venv/bin/python": "exit 1", ".venv/bin/fsgreen": "echo fsgreen $*"})
+    asked = [tmp_path / "run", "--help"]
+    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    for command in ("test", "lab", "engine"):
+        assert f"\n  {command} " in shown
+    assert shown.endswith("\nfsgreen --help\n")
+    (tmp_path / ".venv" / "made-from").unlink()
+    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert "(./run environment)" in shown and not (tmp_path / ".venv.lock").exists()
+
+
 @pytest.fixture
 def engine_in_store(tmp_path: Path) -> Path:
     """A checkout whose store has an engine, and whose environment installs nothing."""
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    for name in ("run", "requirements.lock", "pyproject.toml"):
-        shutil.copy2(paths.root() / name, tmp_path)
-    source = [(tmp_path / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
-    (tmp_path / ".venv" / "made-from").write_text(f"{tmp_path}\n{''.join(source)}")
     program = Path(sys.executable).parent
     scripts = {
         ".venv/bin/python": f'exec {sys.executable} "$@"',
@@ -190,10 +213,7 @@ def engine_in_store(tmp_path: Path) -> Path:
         ".venv/bin/uv": "exit 0",
         "engine/digest.sh": "echo 0123",
     }
-    (tmp_path / "engine").mkdir()
-    for name, text in scripts.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
+    stand_in(tmp_path, scripts)
     wheels = tmp_path / "data" / "engine"
     wheels.mkdir(parents=True)
     (wheels / "built-from.json").write_text('{"source_sha256": "0123"}')
