@@ -28,6 +28,16 @@ def commit(folder: Path) -> None:
     subprocess.run([*git, *author, "commit", "-q", "-m", "all"], check=True)
 
 
+def stand_in(folder: Path) -> None:
+    """Give a copy a `.venv` that is current, and whose Python is that of these tests."""
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    source = [(paths.code() / name).read_text() for name in ("requirements.lock", "pyproject.toml")]
+    (folder / ".venv" / "made-from").write_text(f"{folder}\n{''.join(source)}")
+
+
 def environment(folder: Path) -> dict[str, str]:
     """The variables with which programs run the code of a copy."""
     programs = str(Path(sys.executable).parent)

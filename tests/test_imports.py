@@ -46,8 +46,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
-        *("ledger", "gathered", "pipeline", "article", "evidence", "artifact", "view", "labs"),
-        "site",
+        *("ledger", "gathered", "pipeline", "article", "evidence", "artifact"),
+        *("view", "labs", "saving", "site"),
     ),
     ("cli", "__main__"),
 )

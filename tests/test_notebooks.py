@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import mail_trials
+import nbformat
 import pytest
 import shipped
 from mounts_of_greenfs import needs_a_mount
 
-from fsgreen import paths, pipeline, reduce
+from fsgreen import paths, pipeline, reduce, saving
+from fsgreen.labs import versions
 from fsgreen.pipeline import closure
 
 NOTEBOOKS = sorted(paths.notebooks().glob("*.ipynb"))
@@ -57,6 +59,10 @@ for name, cells in json.load(sys.stdin).items():
 LITERALS = {"str", "int", "float", "bool"}
 
 
+def place(notebook: Path) -> str:
+    return str(notebook.relative_to(paths.notebooks()))
+
+
 def code_of(notebook: Path) -> list[dict[str, Any]]:
     cells = json.loads(notebook.read_text())["cells"]
     return [cell for cell in cells if cell["cell_type"] == "code"]
@@ -90,6 +96,14 @@ def test_it_is_committed_without_outputs(notebook: Path) -> None:
     for cell in code_of(notebook):
         assert not cell["outputs"]
         assert cell["execution_count"] is None
+
+
+@pytest.mark.parametrize("notebook", [*NOTEBOOKS, *LABS, *versions.instructors()], ids=place)
+def test_it_is_committed_as_jupyterlab_saves_it(notebook: Path) -> None:
+    """Else the first look at it, which JupyterLab saves, is a change in version control."""
+    read = nbformat.read(notebook, as_version=4)
+    assert notebook.read_text() == nbformat.writes(read) + "\n"
+    assert read.metadata == saving.KERNEL
 
 
 @EACH

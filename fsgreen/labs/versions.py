@@ -70,7 +70,8 @@ def write(name: str, folder: Path, *, replace: bool = False) -> list[Path]:
             )
     folder.mkdir(parents=True, exist_ok=True)
     for file, notebook in made.items():
-        file.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True)  # as Jupyter does
+        file.write_text(text + "\n")
     return list(made)
 
 

@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
 from fsgreen import paths
 from tests.patience import LIMIT_S
 
+LAB = (sys.executable, "-m", "jupyterlab", "--allow-root", "--ServerApp.ip=127.0.0.1")
 PANEL = "[...window.jupyterapp?.shell?.widgets('main') ?? []][0]"
 """The first notebook that is open."""
 
@@ -25,8 +27,19 @@ def write_notebook(file: Path, cells: Sequence[str]) -> None:
     nbformat.write(notebook, file)
 
 
+def no_windowing(home: Path) -> None:
+    """Have cells that are out of sight in the page, too, of the JupyterLab with this home."""
+    _set(home, "notebook-extension/tracker", {"windowingMode": "none"})
+
+
+def _set(home: Path, of: str, settings: dict[str, Any]) -> None:
+    file = home / "lab_settings" / "@jupyterlab" / f"{of}.jupyterlab-settings"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(settings))
+
+
 @contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
+def jupyterlab(folder: Path, home: Path, command: Sequence[str] = LAB) -> Iterator[str]:
     """Serve `folder`; yields the address to which `/lab/tree/FILE` and the token are added."""
     environment = os.environ | {
         "HOME": str(home),
@@ -36,14 +49,12 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
             for name in ("_CONFIG", "_DATA", "_RUNTIME", "LAB_SETTINGS", "LAB_WORKSPACES")
         },
     }
-    no_news = home / "lab_settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    no_news.parent.mkdir(parents=True)
-    no_news.write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser"]
-    options = ["--allow-root", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    no_news = {"fetchNews": "false", "checkForUpdates": False}
+    _set(home, "apputils-extension/notification", no_news)
+    options = ("--no-browser", "--expose-app-in-browser", "--ServerApp.port=0")
     with (home / "server.log").open("wb") as log:
         server = subprocess.Popen(
-            [*command, *options, f"--ServerApp.root_dir={folder}"],
+            [*command, *options],
             env=environment,
             cwd=folder,
             stdout=log,
