@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
+from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import paths
 from tests import clones, documented
@@ -37,6 +39,16 @@ fsgreen "$@" || exit
 
 
 @pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home of its own, in which nothing stays mounted where a page breaks off."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    yield folder
+    for place in filter(os.path.ismount, folder.iterdir()):
+        subprocess.run(["greenfs", "umount", str(place)], env=clones.environment(tmp_path))
+
+
+@pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A clone of the work tree, with the programs of the environment where a page names them."""
     clones.copy(tmp_path)
@@ -58,14 +70,16 @@ def script(block: documented.Block) -> str:
 @needs_engine
 @pytest.mark.slow
 @pytest.mark.parametrize("page", MARKED)
-def test_what_a_page_shows_can_be_done(page: str, checkout: Path) -> None:
+def test_what_a_page_shows_can_be_done(page: str, checkout: Path, home: Path) -> None:
     """One after the other, as a reader does who follows the page from the top."""
+    if page == "docs/greenfs.md":
+        needs_a_mount()
     for block in documented.blocks(documented.pages()[PurePosixPath(page)]):
         if documented.BY_NIGHT in block.marks:
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", script(block)],
                 cwd=checkout,
-                env=clones.environment(checkout),
+                env=clones.environment(checkout) | {"HOME": str(home)},
                 capture_output=True,
                 text=True,
             )
