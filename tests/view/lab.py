@@ -27,11 +27,6 @@ def write_notebook(file: Path, cells: Sequence[str]) -> None:
     nbformat.write(notebook, file)
 
 
-def no_windowing(home: Path) -> None:
-    """Have cells that are out of sight in the page, too, of the JupyterLab with this home."""
-    _set(home, "notebook-extension/tracker", {"windowingMode": "none"})
-
-
 def _set(home: Path, of: str, settings: dict[str, Any]) -> None:
     file = home / "lab_settings" / "@jupyterlab" / f"{of}.jupyterlab-settings"
     file.parent.mkdir(parents=True)
