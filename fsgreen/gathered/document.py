@@ -50,6 +50,8 @@ class Between(Strict):
     def _has_both_ends(self) -> Self:
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval has two ends")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError("an interval begins at its lower end")
         return self
 
 
@@ -146,6 +148,18 @@ class Effect(Strict):
     outcome: Text
     gate: Text
 
+    @model_validator(mode="after")
+    def _is_of_positive_numbers(self) -> Self:
+        if any(value is not None and value <= 0 for value in (self.ratio.x, self.ratio.low)):
+            raise ValueError("a ratio of work, power or time is above 0")
+        return self
+
+    @property
+    def compared(self) -> tuple[Any, ...]:
+        """Return what sets a comparison apart from the others of a file."""
+        levels = (tuple(sorted(side.items())) for side in (self.shared, self.of, self.over))
+        return (self.kind, self.metric, self.boundary, *levels)
+
 
 class Results(Strict):
     """What a campaign found, and on what: all that goes along."""
@@ -163,6 +177,12 @@ class Results(Strict):
     rules_unknown: Rows[Many]
     cells: Rows[Cell]
     effects: Rows[Effect]
+
+    @model_validator(mode="after")
+    def _compares_each_once(self) -> Self:
+        if len({effect.compared for effect in self.effects}) < len(self.effects):
+            raise ValueError("a comparison stands in it twice")
+        return self
 
     def text(self) -> str:
         """Return the text of the file: JSON, a row of a table in a line."""

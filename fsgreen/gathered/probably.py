@@ -10,6 +10,7 @@ from fsgreen.design import Cell
 from fsgreen.errors import FsgreenError
 from fsgreen.gathered.lines import MODELLED, interval, next_says
 from fsgreen.gathered.pools import Gathered
+from fsgreen.words import plural
 
 
 def check_study(gathered: Gathered, study: str) -> None:
@@ -39,8 +40,9 @@ def lines(
     configurations : iterable of Cell
         What it may be changed to.
     """
+    files = plural(len(gathered.files), "file")
     yield (
-        f"on the next machine, by {len(gathered.files)} files of results: where a change from "
+        f"on the next machine, by {files} of results: where a change from "
         f"{configuration.label(now)} will probably (95 %) be"
     )
     untold = []

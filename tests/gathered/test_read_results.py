@@ -111,6 +111,8 @@ def test_whoever_knows_the_digest_can_lie_and_break_nothing(sent, whole, data):
         (("effects", 0, "ratio", "x"), "much", "effects.0.ratio.x: takes a number"),
         (("effects", 0, "of"), {"file_system": "\x1b[2J"}, "not as fsgreen wrote it"),
         (("effects", 0, "ratio"), {"x": 1.0, "low": 0.9, "high": None}, "has two ends"),
+        (("effects", 0, "ratio"), {"x": 1.0, "low": 9.0, "high": 2.0}, "begins at its lower end"),
+        (("effects", 0, "ratio"), {"x": -1.0, "low": -2.0, "high": 0.5}, "above 0"),
         (("machine", "owner"), "alice", "unknown key owner"),
     ],
 )
@@ -121,6 +123,12 @@ def test_what_is_wrong_is_said(whole, at, to, said):
         inside = inside[step]
     inside[at[-1]] = to
     assert said in refusal(sealed(values))
+
+
+def test_a_comparison_that_stands_there_twice_is_no_second_machine(whole):
+    values = json.loads(json.dumps(whole))
+    values["effects"].append(values["effects"][0])
+    assert "a comparison stands in it twice" in refusal(sealed(values))
 
 
 def test_a_number_that_somebody_mended_is_seen(whole):

@@ -91,6 +91,10 @@ def _of_day(texts: list[str], report: Report) -> Floats:
     return second_s - second_s[known[0]] if len(known) else second_s
 
 
+SUMS = ("-", "all", "sum", "total")
+"""What programs call a row that has the sum of the others; `-` is turbostat's."""
+
+
 def added(
     rows: Rows, cells: Sequence[Cells], shape: Shape, report: Report
 ) -> tuple[Rows, list[Cells]]:
@@ -98,7 +102,8 @@ def added(
 
     Parts that another one contains are left out. A moment that lacks a part, or has a part without
     a number, has no value. A new moment begins where the parts begin anew: some programs give each
-    part a stamp of its own. Refuses numbers in which a comma may be a decimal mark.
+    part a stamp of its own. Refuses numbers in which a comma may be a decimal mark, and a part that
+    by its name is the sum of the others.
     """
     together = shape.settings.together
     parts = Counter(row[together] for row in cells if together in row)
@@ -108,6 +113,12 @@ def added(
     for part, whole in contained.items():
         report.tell(f"Left out: {part}, as {whole} contains it.")
     usual = [part for part in usual if part not in contained]
+    for part in usual if len(usual) > 1 else []:
+        if part.lower() in SUMS:
+            report.refuse(
+                f"{part} of {together} is the sum of the others by its name, and would count twice",
+                f"""take it alone, without `together`: --set 'only=["{together}={part}"]'""",
+            )
     report.tell(f"Added up over {together}: {some(usual)}.")
     groups: list[list[int]] = []
     last = len(usual)

@@ -189,6 +189,19 @@ def test_times_that_repeat_are_told_how_rows_of_parts_are_read():
     assert "--set together=COLUMN" in caught.value.next_step
 
 
+def test_a_row_that_has_the_sum_is_not_added_to_its_parts():
+    """turbostat's row of all processors beside those of the sockets gave twice the energy."""
+    rows = [
+        f"{n},{part},{power}" for n in range(4) for part, power in (("-", 41), (0, 20), (1, 21))
+    ]
+    options = {"time": "t", "time_unit": "s", "power": "p in W", "boundary": "wall"}
+    with pytest.raises(FsgreenError, match="is the sum of the others by its name") as caught:
+        read(lines(rows, "t,part,p"), **options, together="part")
+    assert """--set 'only=["part=-"]'""" in caught.value.next_step
+    alone = read(lines(rows, "t,part,p"), **options, only=["part=-"])
+    assert alone.readings.power_w.tolist() == [41.0] * 4
+
+
 def test_thousands_of_perf_are_no_end_of_a_number():
     """perf groups them by the locale of the user."""
     rows = [f"{n + 1}.0001  {1234 + n:,}.50 Joules power/energy-pkg/" for n in range(5)]
