@@ -63,8 +63,7 @@ class KernelStack:
         """Raise `FsgreenError` if a cell is unknown, or cannot be made here or on so few bytes."""
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
         filesystems.require(recipe.file_system)
-        self._check_read_ahead(recipe, levels)
-        self._check_memory(recipe, levels)
+        self._check_bounds(recipe, levels)
         size_b = self._device.volume.size_b
         if recipe.minimum_b > size_b:
             raise FsgreenError(
@@ -74,25 +73,30 @@ class KernelStack:
                 next_step="raise image_mib in the profile, in another --folder if need be",
             )
 
-    def _check_read_ahead(self, recipe: Recipe, levels: Levels) -> None:
-        name, asked_kib = recipe.file_system.name, levels.get(READ_AHEAD)
-        if recipe.file_system.own_read_ahead and asked_kib is not None:
-            raise FsgreenError(
-                f"{name} reads ahead on its own, whatever its device is set to: the cell asks for "
-                f"{asked_kib:g} KiB",
-                where=f"testbed {self._device.kind}",
-                next_step=f"leave {READ_AHEAD} out of cells of {name}",
-            )
-
-    def _check_memory(self, recipe: Recipe, levels: Levels) -> None:
-        name, memory_mib = recipe.file_system.name, levels.get(MEMORY)
-        if recipe.file_system.program and memory_mib is not None:
-            raise FsgreenError(
+    def _check_bounds(self, recipe: Recipe, levels: Levels) -> None:
+        """Raise `FsgreenError` for a bound that such a file system does not keep to."""
+        name = recipe.file_system.name
+        for factor, is_passed_by, why, unit in (
+            (
+                READ_AHEAD,
+                recipe.file_system.own_read_ahead,
+                f"{name} reads ahead on its own, whatever its device is set to:",
+                "KiB",
+            ),
+            (
+                MEMORY,
+                recipe.file_system.program,
                 f"the memory of {name} cannot be bounded: its program keeps pages of the files, "
-                f"and is not the workload's; the cell asks for {memory_mib:g} MiB",
-                where=f"testbed {self._device.kind}",
-                next_step=f"leave {MEMORY} out of cells of {name}",
-            )
+                "and is not the workload's;",
+                "MiB",
+            ),
+        ):
+            if is_passed_by and levels.get(factor) is not None:
+                raise FsgreenError(
+                    f"{why} the cell asks for {levels[factor]:g} {unit}",
+                    where=f"testbed {self._device.kind}",
+                    next_step=f"leave {factor} out of cells of {name}",
+                )
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
         """Bring the device into its state, then make, mount and verify the file system."""
