@@ -26,6 +26,7 @@ from fsgreen.pipeline import closure, pull
 from fsgreen.pipeline.sources import Sources
 from tests import clones
 from tests.pipeline.declared import PARAMS, entries
+from tests.pipeline.told import says_what_came_out
 
 NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
 SMALL = ("fast10-disk", "nfstricks03", "nfstricks03-nfs")
@@ -261,26 +262,6 @@ def test_every_campaign_says_what_its_user_wants_to_know(clone: Path) -> None:
             for cell in nbformat.read(file, as_version=4).cells:
                 warned = [o for o in cell.get("outputs", []) if o.get("name") == "stderr"]
                 assert not warned, f"{file.stem}: {warned[0].text}"
-
-
-def percents(parts: pd.DataFrame) -> list[str]:
-    """Ratios of parts in percent, also of those that were in another state than the claim's."""
-    ratios = parts[["ours_x", "ours_low_x", "ours_high_x"]].astype(float).dropna()
-    changes = (100 * (ratios - 1)).to_numpy().tolist()
-    return [f"{ours:+.0f} % [{low:+.0f}, {high:+.0f}]" for ours, low, high in changes]
-
-
-def says_what_came_out(text: str, results: Path) -> None:
-    """Look for the rows of a text, and for its changes with an interval, in the tables."""
-    now, parts, advice = (
-        pd.read_csv(results / f"{name}.csv", dtype=str)
-        for name in ("tables/then_and_now", "claim_parts", "tables/advice")
-    )
-    told = [line.strip("| ").split(" | ") for line in text.splitlines() if " | [" in line]
-    rows = now[list(now)[:6]].to_numpy().tolist()
-    assert len(told) > 5 and all(row in rows for row in told)
-    found = {*parts["ours"], *advice["throughput"], *percents(parts)}
-    assert set(re.findall(r"[+-]\d+ % \[.*?\]", " ".join(text.split()))) <= found
 
 
 @every_campaign
