@@ -1,12 +1,12 @@
 """The notebook of the explorer in a real JupyterLab in a real browser: what a person sees."""
 
 import json
-import time
 
 import pytest
 
 from fsgreen import paths
 from tests.view import chromium, explored
+from tests.view.charts import CELLS, SAYS, TRIAL, TRIALS, click, items
 from tests.view.lab import PANEL, jupyterlab
 
 pytestmark = [
@@ -14,15 +14,7 @@ pytestmark = [
     pytest.mark.skipif(chromium.program() is None, reason="no Chromium: apt install chromium"),
 ]
 
-CHART = "[...document.querySelectorAll('.fsgreen-chart')]"
-CELLS, TRIALS, TRIAL, EFFECT = (f"{CHART}[{nth}]" for nth in range(4))
 PROMPTS = "[...document.querySelectorAll('.jp-InputPrompt')]"
-SAYS = "[...document.querySelectorAll('.fsgreen-says')].map((p) => p.textContent)"
-
-
-def items(chart):
-    """What a screen reader reads of the rows or dots of a chart."""
-    return f"[...{chart}.querySelectorAll('.item')].map((i) => i.getAttribute('aria-label'))"
 
 
 @pytest.fixture(scope="module")
@@ -56,22 +48,6 @@ def choose_by_keys(page, *keys):
     page.value(f"{CELLS}.querySelector('.item').focus()")
     for name in keys:
         key(page, name.removeprefix("Shift+"), shift=name.startswith("Shift+"))
-
-
-def click(page, element):
-    """Press and release the mouse in the middle of an element, once the page stands still."""
-    middle = f"""(() => {{
-        const box = {element}.getBoundingClientRect();
-        return [box.left + box.width / 2, box.top + box.height / 2];
-    }})()"""
-    page.value(f"{element}.scrollIntoView({{ block: 'center' }})")
-    before = None
-    while (place := page.value(middle)) != before:
-        before = place
-        time.sleep(0.3)
-    page.mouse("mouseMoved", *place)
-    page.mouse("mousePressed", *place)
-    page.mouse("mouseReleased", *place)
 
 
 def key(page, name, shift=False):

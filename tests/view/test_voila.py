@@ -11,7 +11,7 @@ import pytest
 from tests import clones, documented
 from tests.patience import LIMIT_S, wait_for
 from tests.view import chromium, explored
-from tests.view.test_explorer_browser import CELLS, SAYS, click, items
+from tests.view.charts import CELLS, SAYS, click, items
 
 pytestmark = [
     pytest.mark.notebook,
@@ -92,5 +92,7 @@ def test_the_page_has_the_values_of_the_cells_and_no_code(page):
 
 def test_a_click_leads_from_a_bar_to_its_trials(page):
     """Without its kernel the page would only be a picture."""
-    click(page, f"{CELLS}.querySelectorAll('.item')[1]")
-    page.wait(f"{SAYS}.some((text) => text.startsWith('5 trials of xfs: from 98'))")
+    page.until(
+        lambda: click(page, f"{CELLS}.querySelectorAll('.item')[1]"),
+        f"{SAYS}.some((text) => text.startsWith('5 trials of xfs: from 98'))",
+    )
