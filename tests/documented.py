@@ -70,6 +70,12 @@ def blocks(page: text.Text) -> Iterator[Block]:
             yield Block(f"{page.path}:{line}", language, marks, token.content)
 
 
+def tested(name: str) -> list[str]:
+    """The code of the blocks of a page that are marked `tested`: a test of their own runs them."""
+    page = pages()[PurePosixPath(name)]
+    return [block.code for block in blocks(page) if "tested" in block.marks]
+
+
 def spans(page: text.Text) -> Iterator[tuple[str, str]]:
     """File and line of each piece of code in a sentence, and the piece."""
     for block in page.tokens:

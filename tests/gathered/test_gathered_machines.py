@@ -1,7 +1,7 @@
 """What several machines say together: each of them, their mean, and what the next will find."""
 
 import math
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 from scipy import stats as distributions
@@ -13,7 +13,7 @@ from fsgreen.gathered.pools import tables
 from fsgreen.reduce import read_csv
 from tests import documented
 
-PAGE = PurePosixPath("docs/gather.md")
+PAGE = "docs/gather.md"
 OVER = "webserver: ext4/default over xfs/default"
 
 
@@ -193,8 +193,7 @@ def test_files_that_do_not_belong_together_are_refused(sent, tmp_path):
 def test_the_commands_of_the_page_do_what_it_says(here, sent, capsys):
     """Who follows the page has a file, and then a folder of tables and plots."""
     write(here, theirs=sent[1])
-    blocks = documented.blocks(documented.pages()[PAGE])
-    lines = [line for block in blocks if "tested" in block.marks for line in block.code.split("\n")]
+    lines = [line for code in documented.tested(PAGE) for line in code.split("\n")]
     commands = [words for line in lines for _, *words in documented.parts(line)]
     assert [words[0] for words in commands] == ["export", "gather"]
     for words in commands:

@@ -5,7 +5,6 @@ import csv
 import json
 import os
 import subprocess
-from pathlib import PurePosixPath
 
 import mail_trials
 import pytest
@@ -27,11 +26,7 @@ pytestmark = [
     ),
 ]
 
-INSTALL, COURSE, CONFIGURATION, GRADE = (
-    block.code
-    for block in documented.blocks(documented.pages()[PurePosixPath("docs/labs.md")])
-    if "tested" in block.marks
-)
+INSTALL, COURSE, CONFIGURATION, GRADE = documented.tested("docs/labs.md")
 """What the teacher's page says of nbgrader, for the lab `energy`."""
 
 

@@ -4,7 +4,6 @@ import os
 import shlex
 import socket
 import subprocess
-from pathlib import PurePosixPath
 
 import pytest
 
@@ -23,11 +22,7 @@ pytestmark = [
     ),
 ]
 
-INSTALL, SERVE = (
-    block.code
-    for block in documented.blocks(documented.pages()[PurePosixPath("docs/explore.md")])
-    if "tested" in block.marks
-)
+INSTALL, SERVE = documented.tested("docs/explore.md")
 """What the page on the explorer says of Voila."""
 
 
