@@ -211,9 +211,12 @@ def _setup(
 
 def _guest(testbed: Mapping[str, Any]) -> str:
     """Return what a virtual machine was, and what its times compare with."""
+    dirty_mib = testbed.get("guest_dirty_mib")
+    dirty = "" if dirty_mib is None else f" of which {dirty_mib} MiB may wait to be written,"
     return (
         f"Linux {testbed['guest_kernel']}, {testbed['guest_cores']} cores, "
-        f"{testbed['guest_memory_mib']} MiB, in QEMU {testbed['qemu']}; {testbed['compares']}"
+        f"{testbed['guest_memory_mib']} MiB,{dirty} in QEMU {testbed['qemu']}; "
+        f"{testbed['compares']}"
     )
 
 

@@ -14,6 +14,7 @@ write = "back"                # simdisk, vm: what its cache does with writes, ba
 clock = "real"                # simdisk: `instant` for a disk that takes no time; vm: kvm or tcg
 drive = "virtio"              # vm: what the guest has for a disk: virtio, nvme or null
 guest_memory_mib = 1024       # vm: the memory of the guest
+guest_dirty_mib = 32          # vm: how much of its page cache may wait to be written
 
 [host]                        # for the time of the campaign: docs/host.md
 apply = ["governor", "turbo", "scheduler=none"]
@@ -70,6 +71,7 @@ class TestbedTable(Declared):
     clock: Literal["real", "instant", "kvm", "tcg"] | None = None
     drive: Literal["virtio", "nvme", "null"] | None = None
     guest_memory_mib: Count | None = None
+    guest_dirty_mib: Count | None = None
 
     @field_validator("kind")
     @classmethod
@@ -103,8 +105,9 @@ class TestbedTable(Declared):
         of_guest = self.clock in ("kvm", "tcg")
         if self.clock is not None and of_guest != self.is_guest:
             raise ValueError('clock is real or instant for a disk, kvm or tcg for kind = "vm"')
-        if not self.is_guest and (self.drive or self.guest_memory_mib):
-            raise ValueError('drive and guest_memory_mib are for kind = "vm"')
+        of_guests = (self.drive, self.guest_memory_mib, self.guest_dirty_mib)
+        if not self.is_guest and any(of_guests):
+            raise ValueError('drive, guest_memory_mib and guest_dirty_mib are for kind = "vm"')
         return self
 
 
@@ -165,7 +168,12 @@ class TestbedFile(TestbedTable):
         """Return what the guest of a virtual machine is to be, None where nothing is said of it."""
         if not self.is_guest:
             return None
-        asked = _said(clock=self.clock, drive=self.drive, memory_mib=self.guest_memory_mib)
+        asked = _said(
+            clock=self.clock,
+            drive=self.drive,
+            memory_mib=self.guest_memory_mib,
+            dirty_mib=self.guest_dirty_mib,
+        )
         return GuestAsked(**asked)
 
     def listed(self) -> ListedDisk | None:

@@ -58,11 +58,14 @@ class GuestAsked:
         its own memory.
     memory_mib : int
         Its memory.
+    dirty_mib : int, optional
+        How much of its page cache may wait to be written; its kernel's own limit without it.
     """
 
     clock: Literal["auto", "kvm", "tcg"] = "auto"
     drive: Literal["virtio", "nvme", "null"] = "virtio"
     memory_mib: int = 1024
+    dirty_mib: int | None = None
 
 
 @dataclass(frozen=True)

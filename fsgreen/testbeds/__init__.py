@@ -203,5 +203,5 @@ def _refuse_foreign(kind: str, chosen: Kind, settings: Settings) -> None:
             )
 
 
-NAMES = {"simulated": "simulated disk", "listed": "device", "guest": "drive or guest_memory_mib"}
+NAMES = {"simulated": "simulated disk", "listed": "device", "guest": "drive or memory of a guest"}
 """How testbed files call what `Settings` names otherwise."""

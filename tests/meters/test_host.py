@@ -11,9 +11,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import host
 from fsgreen.meters.core.host import (
     COLUMNS,
-    CPU_COLUMNS,
     HostSampler,
-    ServerShare,
     parse_cores,
     parse_diskstats,
     parse_stat,
@@ -144,35 +142,3 @@ def test_device_is_asked_for_at_every_sample():
     sampler.sample()
     sampler.sample()
     assert next(names, "asked twice") == "asked twice"
-
-
-def machine(user_s, system_s=0.0, idle_s=0.0):
-    values = (user_s, system_s, 0.0, idle_s, 0.0)
-    return dict(zip(CPU_COLUMNS, values, strict=True))
-
-
-def test_a_process_that_stands_for_a_device_counts_as_idle_time():
-    """The simulator of a disk is no work of the machine under test."""
-    times = iter([(5.0, 1.0), (7.0, 1.5)])
-    apart = ServerShare(lambda: next(times))
-    first, second = machine(50.0, 20.0, 30.0), machine(53.0, 21.0, 36.0)
-    assert apart.leave_out(first) == first
-    assert apart.leave_out(second) == machine(51.0, 20.5, 38.5)
-
-
-def test_time_that_the_machine_has_not_counted_yet_is_left_out_later():
-    """A counter that went back would be taken for another device."""
-    times = iter([(0.0, 0.0), (0.03, 0.0), (0.03, 0.0)])
-    apart = ServerShare(lambda: next(times))
-    rows = [apart.leave_out(machine(user_s)) for user_s in (1.0, 1.01, 1.05)]
-    assert [row["cpu_user_s"] for row in rows] == pytest.approx([1.0, 1.0, 1.02])
-
-
-def test_a_process_that_ends_and_another_that_begins_take_nothing_twice():
-    def gone():
-        raise FsgreenError("gone")
-
-    times = iter([lambda: (9.0, 0.0), gone, lambda: (0.5, 0.0)])
-    apart = ServerShare(lambda: next(times)())
-    rows = [apart.leave_out(machine(user_s)) for user_s in (10.0, 11.0, 12.0)]
-    assert [row["cpu_user_s"] for row in rows] == pytest.approx([10.0, 11.0, 11.5])

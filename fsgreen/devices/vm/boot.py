@@ -60,6 +60,8 @@ class Machine:
         Its processors; one in virtual time.
     seed : int
         Of its random numbers, in virtual time.
+    dirty_mib : int, optional
+        How much of its page cache may wait to be written; its kernel's own limit without it.
     simulated_b : int, optional
         What it sees of a simulated disk; its disk is an image without it. Bytes.
     """
@@ -69,6 +71,7 @@ class Machine:
     memory_mib: int = 1024
     cores: int = 2
     seed: int = 1
+    dirty_mib: int | None = None
     simulated_b: int | None = None
 
 
@@ -124,13 +127,22 @@ def command(machine: Machine, made: Image, initrd: Path | None = None) -> list[s
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-machine", "q35", "-m", f"{machine.memory_mib}M"),
         *("-kernel", str(made.kernel), "-initrd", str(initrd or made.initrd)),
-        *("-append", f"{COMMAND_LINE}{' norandmaps' if machine.clock == 'virtual' else ''}"),
+        *("-append", _kernel_arguments(machine)),
         *("-serial", f"file:{CONSOLE}"),
         *_processor(machine),
         # A job in virtual time writes to a second serial line: nothing reaches it meanwhile.
         *(("-serial", f"file:{OUTPUT}") if machine.clock == "virtual" else _ports()),
         *_disk(machine),
     ]
+
+
+def _kernel_arguments(machine: Machine) -> str:
+    words = [COMMAND_LINE]
+    if machine.clock == "virtual":
+        words.append("norandmaps")
+    if machine.dirty_mib is not None:
+        words.append(f"sysctl.vm.dirty_bytes={machine.dirty_mib << 20}")
+    return " ".join(words)
 
 
 def _processor(machine: Machine) -> list[str]:

@@ -57,8 +57,7 @@ class VmDevice(OnThisMachine):
         guest_image.require_architecture()
         asked = settings.guest or GuestAsked()
         self._clock: Clock | None = None if asked.clock == "auto" else asked.clock
-        self._drive = asked.drive
-        self._memory_mib = asked.memory_mib
+        self._asked = asked
         self._image = guest_image.ensure()
         in_memory = settings.in_memory or settings.simulated is not None
         folder = settings.folder or (images.RAM if in_memory else images.DISK)
@@ -192,7 +191,7 @@ class VmDevice(OnThisMachine):
                 self._guest.ask(do)
 
     def _make_disk(self, settings: Settings) -> OwnDrive:
-        asked = self._drive, self.work, settings.size_b, settings.scheduler
+        asked = self._asked.drive, self.work, settings.size_b, settings.scheduler
         if settings.simulated is None:
             return OwnDrive(*asked)
         return SimulatedDrive(*asked, settings.simulated)
@@ -230,9 +229,10 @@ class VmDevice(OnThisMachine):
             )
         machine = Machine(
             clock,
-            self._drive,
-            self._memory_mib,
+            self._asked.drive,
+            self._asked.memory_mib,
             min(MOST_CORES, len(os.sched_getaffinity(0))),
+            dirty_mib=self._asked.dirty_mib,
             simulated_b=self._disk.simulated_b,
         )
         folder, lock_fd = self.work.path, self.work.lock_fd
@@ -240,14 +240,15 @@ class VmDevice(OnThisMachine):
 
     def _describe(self, guest: Guest, disk: dict[str, Any]) -> dict[str, Any]:
         machine = guest.machine
-        below = self.work.path if self._drive != "null" else None
+        below = self.work.path if self._asked.drive != "null" else None
         return {
             **disk,
             "in_memory": below is None or mounts.in_memory(below),
-            "drive": self._drive,
+            "drive": self._asked.drive,
             "clock": machine.clock,
             "compares": COMPARES[machine.clock],
             "guest_memory_mib": machine.memory_mib,
+            **({} if machine.dirty_mib is None else {"guest_dirty_mib": machine.dirty_mib}),
             "guest_cores": machine.cores,
             "guest_kernel": guest.about["kernel"],
             "guest_image": self._image.sha256,

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import NAN
+from fsgreen.meters.core.workingtime import ProcessorTime, ServerShare, TickExcess
 
 CORES = Path("/sys/devices/system/cpu")
 US = 1e-6
@@ -28,7 +29,6 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
 
 CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
-WORKING = ("cpu_user_s", "cpu_system_s")
 DISK_COLUMNS = (
     "disk_read_b",
     "disk_write_b",
@@ -39,9 +39,6 @@ DISK_COLUMNS = (
 )
 COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *CORE_COLUMNS)
 """`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
-
-ProcessorTime = Callable[[], tuple[float, float]]
-"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
 
 
 class Cores:
@@ -207,7 +204,8 @@ class Sampler(Protocol):
 class HostSampler:
     """Reads the kernel's counters for the machine and for the device that `device_of` names now.
 
-    The processor time of `server`, a process that stands for a device, counts as idle time.
+    The processor time of `server`, a process that stands for a device, counts as idle time, and so
+    does working time that the kernel's tick counted and its clock did not.
     """
 
     def __init__(
@@ -215,58 +213,26 @@ class HostSampler:
     ) -> None:
         self._device_of = device_of
         self._cores = Cores()
+        self._excess = TickExcess()
         self._server = None if server is None else ServerShare(server)
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `COLUMNS`."""
         device = self._device_of()
         now_s, stat = time.monotonic(), STAT.read_text()
+        busy_s = parse_cores(stat)
+        processors = self._excess.leave_out(parse_stat(stat), now_s, len(busy_s))
         disks = "" if device is None else DISKSTATS.read_text()
         return {
             "time_s": now_s,
-            **self._without_server(parse_stat(stat)),
+            **self._without_server(processors),
             **parse_diskstats(disks, device),
             "disk_standby_s": NAN if device is None else standby_s(device),
-            **self._cores.sample(parse_cores(stat)),
+            **self._cores.sample(busy_s),
         }
 
     def _without_server(self, row: dict[str, float]) -> dict[str, float]:
         return row if self._server is None else self._server.leave_out(row)
-
-
-class ServerShare:
-    """Takes the time of one process out of the machine's, and makes it idle time.
-
-    The kernel counts the time of processes to the nanosecond and that of the machine in ticks: what
-    has not shown in the machine's yet is taken out of it later, so that no counter goes back.
-    """
-
-    def __init__(self, processor_s: ProcessorTime) -> None:
-        self._processor_s = processor_s
-        self._before: tuple[float, float] | None = None
-        self._row: dict[str, float] = {}
-        self._due_s = [0.0, 0.0]
-        self._left_out_s = [0.0, 0.0]
-
-    def leave_out(self, row: dict[str, float]) -> dict[str, float]:
-        """Return a row of `CPU_COLUMNS` without the process."""
-        try:
-            now = self._processor_s()
-        except FsgreenError:  # it has just ended; another one begins at 0
-            now = (0.0, 0.0)
-        before, self._before = self._before or now, now
-        last, self._row = self._row or row, row
-        for nth, column in enumerate(WORKING):
-            self._due_s[nth] += max(0.0, now[nth] - before[nth])
-            taken_s = min(self._due_s[nth], row[column] - last[column])
-            self._due_s[nth] -= taken_s
-            self._left_out_s[nth] += taken_s
-        user_s, system_s = self._left_out_s
-        return row | {
-            "cpu_user_s": row["cpu_user_s"] - user_s,
-            "cpu_system_s": row["cpu_system_s"] - system_s,
-            "cpu_idle_s": row["cpu_idle_s"] + user_s + system_s,
-        }
 
 
 def _shares_s(fields: list[str], line: str) -> tuple[float, ...]:

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
-from fsgreen.meters.core.host import WORKING
 from fsgreen.meters.core.readings import NAN
+from fsgreen.meters.core.workingtime import RESTING, WORKING
 
-RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
 """Waiting for a disk is idling to a processor, and stolen time was another machine's."""
 
 RATES = {

@@ -17,9 +17,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from fsgreen import schema
 from fsgreen.errors import unknown
-from fsgreen.meters.core.host import HostSampler, ProcessorTime
+from fsgreen.meters.core.host import HostSampler
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.settings import Above0, From0, Texts
+from fsgreen.meters.core.workingtime import ProcessorTime
 from fsgreen.meters.modelled.activity import BY_NAME, activity, amount, clock_factor, disk_states
 
 SHIPPED = Path(__file__).with_name("profiles.toml")
