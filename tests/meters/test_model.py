@@ -5,8 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fsgreen.meters.core.host import COLUMNS
+from fsgreen.meters.core.workingtime import RESTING, WORKING
 from fsgreen.meters.modelled import Components, ModelledPower, left_out, load_profile, profiles
-from fsgreen.meters.modelled.activity import RESTING, WORKING, activity
+from fsgreen.meters.modelled.activity import activity
 
 SYSTEM, DISK = load_profile("fast10-system"), load_profile("fast10-disk")
 ATLAS = Components(

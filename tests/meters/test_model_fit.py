@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.workingtime import RESTING, WORKING
 from fsgreen.meters.modelled import Components
-from fsgreen.meters.modelled.activity import RATES, RESTING, WORKING
+from fsgreen.meters.modelled.activity import RATES
 from fsgreen.meters.modelled.fit import fit, leave_one_out
 from fsgreen.meters.modelled.table import activity_table, predict_w
 

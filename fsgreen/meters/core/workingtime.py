@@ -9,6 +9,7 @@ from fsgreen.errors import FsgreenError
 
 WORKING = ("cpu_user_s", "cpu_system_s")
 RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
+"""Waiting for a disk is idling to a processor, and stolen time was another machine's."""
 
 ProcessorTime = Callable[[], tuple[float, float]]
 """Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""

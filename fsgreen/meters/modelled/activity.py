@@ -12,8 +12,6 @@ from math import isfinite
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.workingtime import RESTING, WORKING
 
-"""Waiting for a disk is idling to a processor, and stolen time was another machine's."""
-
 RATES = {
     "cpu_user_x": "cpu_user_s",
     "cpu_system_x": "cpu_system_s",
