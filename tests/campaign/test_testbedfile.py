@@ -6,7 +6,7 @@ import pytest
 
 from fsgreen.campaign import testbedfile
 from fsgreen.errors import FsgreenError
-from fsgreen.testbeds import Disk, ListedDisk
+from fsgreen.testbeds import Disk, GuestAsked, ListedDisk
 
 GOOD = """
 [testbed]
@@ -41,6 +41,15 @@ def test_the_settings_of_the_machine_are_read(tmp_path: Path) -> None:
     place = testbedfile.read(write(tmp_path, GOOD + asked))
     assert place.settings == ("governor", "scheduler=none")
     assert place.disks == ("sda",)
+
+
+def test_a_guest_is_described_and_only_a_virtual_machine_has_one(tmp_path: Path) -> None:
+    asked = "drive = 'nvme'\nguest_memory_mib = 512\nguest_dirty_mib = 32"
+    place = testbedfile.read(write(tmp_path, f"[testbed]\nkind = 'vm'\n{asked}"))
+    assert place.guest() == GuestAsked(drive="nvme", memory_mib=512, dirty_mib=32)
+    for line in asked.splitlines():
+        with pytest.raises(FsgreenError, match='guest_dirty_mib are for kind = "vm"'):
+            testbedfile.read(write(tmp_path, f"[testbed]\nkind = 'loop'\n{line}"))
 
 
 def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from loops import levels
 from patience import wait_for
 from vms import DISK_B, EMULATED, need_guest, nightly
 
-from fsgreen import commands
+from fsgreen import commands, elsewhere
 from fsgreen.devices import folders
 from fsgreen.devices.base import GuestAsked
 from fsgreen.devices.vm import boot, device, guest, image
@@ -166,11 +166,14 @@ def test_a_guest_on_a_null_block_device_has_a_disk_of_a_fixed_time() -> None:
 
 
 @nightly
-def test_a_guest_with_an_nvme_disk_works() -> None:
+def test_a_guest_has_the_disk_and_the_bound_of_dirty_pages_that_are_asked_for() -> None:
     need_guest()
-    nvme = GuestAsked(clock="tcg", drive="nvme")
-    with open_testbed("vm", in_memory=True, size_b=DISK_B, guest=nvme) as bed:
+    asked = GuestAsked(clock="tcg", drive="nvme", dirty_mib=32)
+    with open_testbed("vm", in_memory=True, size_b=DISK_B, guest=asked) as bed:
         assert bed.prepare(levels("ext4")).device == "/dev/nvme0n1"
+        with bed.entered():
+            assert elsewhere.text_of(Path("/proc/sys/vm/dirty_bytes")).strip() == str(32 << 20)
+        assert bed.describe()["guest_dirty_mib"] == 32
 
 
 @nightly

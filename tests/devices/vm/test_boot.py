@@ -53,6 +53,14 @@ def test_a_guest_sees_as_much_of_a_simulated_disk_as_it_is_to_format(
     assert "file=served/disk,format=raw,size=536870912,cache=none" in command
 
 
+def test_a_guest_is_bound_in_what_may_wait_to_be_written_only_if_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In seconds, servers would write into memory what long runs write to the disk."""
+    assert "sysctl.vm.dirty_bytes=33554432" in words(Machine("tcg", dirty_mib=32), monkeypatch)
+    assert "dirty" not in words(Machine("tcg"), monkeypatch)
+
+
 def test_without_qemu_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "program", lambda name: None)
     with pytest.raises(FsgreenError, match="QEMU, which runs the guest, is not installed") as told:
