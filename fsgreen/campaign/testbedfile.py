@@ -13,6 +13,8 @@ queue_depth = 32              # simdisk, block: commands that the disk takes at 
 write = "back"                # simdisk, vm: what its cache does with writes, back or through
 clock = "real"                # simdisk: `instant` for a disk that takes no time; vm: kvm or tcg
 drive = "virtio"              # vm: what the guest has for a disk: virtio, nvme or null
+drive_mib_s = 500             # vm: what the guest's disk lets through in a second, in MiB
+drive_iops = 20000            # vm: and in requests
 guest_memory_mib = 1024       # vm: the memory of the guest
 guest_dirty_mib = 32          # vm: how much of its page cache may wait to be written
 
@@ -55,6 +57,10 @@ PathText = Annotated[
 ]
 
 
+OF_GUESTS = ("drive", "drive_mib_s", "drive_iops", "guest_memory_mib", "guest_dirty_mib")
+"""Keys that only a virtual machine takes."""
+
+
 class TestbedTable(Declared):
     """The table [testbed]."""
 
@@ -70,6 +76,8 @@ class TestbedTable(Declared):
     write: Literal["back", "through"] | None = None
     clock: Literal["real", "instant", "kvm", "tcg"] | None = None
     drive: Literal["virtio", "nvme", "null"] | None = None
+    drive_mib_s: Count | None = None
+    drive_iops: Count | None = None
     guest_memory_mib: Count | None = None
     guest_dirty_mib: Count | None = None
 
@@ -105,9 +113,12 @@ class TestbedTable(Declared):
         of_guest = self.clock in ("kvm", "tcg")
         if self.clock is not None and of_guest != self.is_guest:
             raise ValueError('clock is real or instant for a disk, kvm or tcg for kind = "vm"')
-        of_guests = (self.drive, self.guest_memory_mib, self.guest_dirty_mib)
-        if not self.is_guest and any(of_guests):
-            raise ValueError('drive, guest_memory_mib and guest_dirty_mib are for kind = "vm"')
+        for name in OF_GUESTS:
+            if not self.is_guest and getattr(self, name) is not None:
+                raise ValueError(f'{name} is for kind = "vm"')
+        limited = self.drive_mib_s is not None or self.drive_iops is not None
+        if limited and (self.drive == "null" or self.disk is not None):
+            raise ValueError("drive_mib_s and drive_iops limit an image: leave drive and disk out")
         return self
 
 
@@ -173,6 +184,8 @@ class TestbedFile(TestbedTable):
             drive=self.drive,
             memory_mib=self.guest_memory_mib,
             dirty_mib=self.guest_dirty_mib,
+            drive_mib_s=self.drive_mib_s,
+            drive_iops=self.drive_iops,
         )
         return GuestAsked(**asked)
 

@@ -60,12 +60,16 @@ class GuestAsked:
         Its memory.
     dirty_mib : int, optional
         How much of its page cache may wait to be written; its kernel's own limit without it.
+    drive_mib_s, drive_iops : int, optional
+        What QEMU lets through to the image of its disk in a second: MiB, and requests.
     """
 
     clock: Literal["auto", "kvm", "tcg"] = "auto"
     drive: Literal["virtio", "nvme", "null"] = "virtio"
     memory_mib: int = 1024
     dirty_mib: int | None = None
+    drive_mib_s: int | None = None
+    drive_iops: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Settings of named disks: I/O scheduler, read-ahead, and advanced power management (APM)."""
+"""Settings of named disks: I/O scheduler, read-ahead, and their power management (APM, APST)."""
 
 from __future__ import annotations
 
@@ -124,6 +124,39 @@ class Apm(_OfDisks):
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of hdparm."""
         return f"hdparm -B {value} /dev/{target}"
+
+
+class Apst(_OfDisks, OneFile):
+    """How long, in us, an NVMe drive may take to wake from a power state that it chooses itself.
+
+    Autonomous power state transitions (NVMe base specification, APST): 0 forbids them, `auto` leaves
+    the limit to the kernel (nvme_core.default_ps_max_latency_us), `any` lets the drive sleep as
+    deep as it can.
+    """
+
+    name = "apst"
+    summary = "with APST an NVMe drive falls asleep when it likes, and wakes when it is asked"
+    wanted: str | None = "0"
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
+        """Return the disks, those without APST with that as the obstacle."""
+        targets = []
+        for disk in disks:
+            now = self.read(tree, disk)
+            lacking = "its controller has no APST" if disk.startswith("nvme") else "no NVMe drive"
+            targets.append(Target(disk, now, read_only(tree) if now else lacking))
+        return targets
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Refuse what is neither microseconds nor one of the kernel's words."""
+        if re.fullmatch(r"auto|any|[0-9]{1,9}", value):
+            return ""
+        return f"'{value}' is neither a number of us nor auto or any"
+
+    def file(self, target: str) -> str:
+        """Return the file of a drive's controller."""
+        controller = re.sub(r"(c[0-9]+)?n[0-9]+$", "", target)
+        return f"sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us"
 
 
 def apm_level(text: str) -> str | None:

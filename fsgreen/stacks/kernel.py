@@ -64,6 +64,13 @@ class KernelStack:
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
         filesystems.require(recipe.file_system)
         self._check_bounds(recipe, levels)
+        if recipe.discards and self._device.volume.queue.number("discard_max_bytes") == 0:
+            raise FsgreenError(
+                f"{recipe.file_system.name} {recipe.option} discards, and the disk cannot",
+                where=f"testbed {self._device.kind}",
+                next_step="leave discard out, or take a disk that discards: --testbed simdisk "
+                "--disk x25-m-g2",
+            )
         size_b = self._device.volume.size_b
         if recipe.minimum_b > size_b:
             raise FsgreenError(

@@ -44,12 +44,19 @@ def test_the_settings_of_the_machine_are_read(tmp_path: Path) -> None:
 
 
 def test_a_guest_is_described_and_only_a_virtual_machine_has_one(tmp_path: Path) -> None:
-    asked = "drive = 'nvme'\nguest_memory_mib = 512\nguest_dirty_mib = 32"
+    asked = (
+        "drive = 'nvme'\nguest_memory_mib = 512\nguest_dirty_mib = 32\n"
+        "drive_mib_s = 100\ndrive_iops = 2000"
+    )
     place = testbedfile.read(write(tmp_path, f"[testbed]\nkind = 'vm'\n{asked}"))
-    assert place.guest() == GuestAsked(drive="nvme", memory_mib=512, dirty_mib=32)
+    assert place.guest() == GuestAsked("auto", "nvme", 512, 32, 100, 2000)
     for line in asked.splitlines():
-        with pytest.raises(FsgreenError, match='guest_dirty_mib are for kind = "vm"'):
+        key = line.split()[0]
+        with pytest.raises(FsgreenError, match=f'{key} is for kind = "vm"'):
             testbedfile.read(write(tmp_path, f"[testbed]\nkind = 'loop'\n{line}"))
+    slowed = "[testbed]\nkind = 'vm'\ndrive = 'null'\ndrive_iops = 2000"
+    with pytest.raises(FsgreenError, match="limit an image"):
+        testbedfile.read(write(tmp_path, slowed))
 
 
 def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path) -> None:

@@ -123,6 +123,26 @@ def test_what_cannot_be_done_is_refused_before_anything_changes(
     assert journal.journals(tree) == []
 
 
+def test_a_drive_that_falls_asleep_by_itself_is_kept_awake_meanwhile(tree: host.Tree) -> None:
+    """An NVMe drive has its limit in its controller; others have none."""
+    for name in ("nvme0n1", "nvme1n1"):
+        machines.write(tree.root, f"sys/block/{name}/queue/read_ahead_kb", "128")
+        machines.write(tree.root, f"sys/block/{name}/diskseq", name[4])
+    file = "sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us"
+    machines.write(tree.root, file, "100000")
+    with host.applied(["apst"], disks=["nvme0n1"], tree=tree):
+        assert tree.text(file) == "0"
+    assert tree.text(file) == "100000"
+    for disk, word, why in (
+        ("sda", "apst", "no NVMe drive"),
+        ("nvme1n1", "apst", "its controller has no APST"),
+        ("nvme0n1", "apst=never", "neither a number of us nor auto or any"),
+    ):
+        with pytest.raises(FsgreenError, match=why):
+            host.apply([word], disks=[disk], tree=tree)
+    assert tree.text(file) == "100000"
+
+
 def test_smt_is_refused_where_putting_it_back_would_wake_other_cores(tree: host.Tree) -> None:
     machines.write(tree.root, f"{machines.CPU}/offline", "6-7")
     with pytest.raises(FsgreenError, match="cores 6-7 are offline"):

@@ -93,6 +93,7 @@ def test_combined_options_all_apply_in_any_order() -> None:
         ("f2fs", "blk1k", "the size of a page", "options of f2fs: default, noatime"),
         ("jfs", "dtlg", "its journal holds metadata only", "options of jfs"),
         ("reiserfs", "isz1k", "no size to choose", "options of reiserfs"),
+        ("ext2", "discard", "discards nothing while it is mounted", "options of ext2"),
         ("ext4", "noremote", "only greenfs keeps a remote", "options of ext4"),
         ("xfs", "nodisk", "only greenfs keeps a copy", "options of xfs"),
     ],

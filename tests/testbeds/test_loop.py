@@ -68,6 +68,38 @@ def test_cell_is_made_mounted_and_verified(testbed: Testbed, file_system: str, o
 
 
 @pytest.mark.loop
+@pytest.mark.parametrize(("option", "discards"), [("discard", True), ("default", False)])
+def test_blocks_of_removed_files_are_discarded_only_where_that_is_asked_for(
+    testbed: Testbed, option: str, discards: bool
+) -> None:
+    need("ext4")
+    mount = testbed.prepare(levels("ext4", option))
+    queue = Queue(Path(mount.device or "").name)
+    file, size_b = mount.directory / "file", 32 << 20
+    file.write_bytes(os.urandom(size_b))
+    os.sync()
+    before_b = queue.discarded_b()
+    file.unlink()
+    testbed.remount()
+    assert (queue.await_discarded_b(before_b, size_b) >= size_b) == discards
+
+
+@pytest.mark.loop
+def test_discards_are_refused_on_a_disk_that_has_none(testbed: Testbed) -> None:
+    """The kernel would mount it, and discard nothing."""
+    need("ext4")
+    mount = testbed.prepare(levels("ext4"))
+    queue = Queue(Path(mount.device or "").name)
+    most_b = queue.number("discard_max_bytes")
+    queue.set_number("discard_max_bytes", 0)
+    try:
+        with pytest.raises(FsgreenError, match="ext4 discard discards, and the disk cannot"):
+            testbed.check(levels("ext4", "discard"))
+    finally:
+        queue.set_number("discard_max_bytes", most_b)
+
+
+@pytest.mark.loop
 @pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
 def test_remount_is_cold_and_keeps_data(testbed: Testbed, file_system: str) -> None:
     need(file_system)

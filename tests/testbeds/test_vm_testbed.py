@@ -168,7 +168,7 @@ def test_a_guest_on_a_null_block_device_has_a_disk_of_a_fixed_time() -> None:
 @nightly
 def test_a_guest_has_the_disk_and_the_bound_of_dirty_pages_that_are_asked_for() -> None:
     need_guest()
-    asked = GuestAsked(clock="tcg", drive="nvme", dirty_mib=32)
+    asked = GuestAsked(clock="tcg", drive="nvme", dirty_mib=32, drive_mib_s=500)
     with open_testbed("vm", in_memory=True, size_b=DISK_B, guest=asked) as bed:
         assert bed.prepare(levels("ext4")).device == "/dev/nvme0n1"
         with bed.entered():

@@ -62,6 +62,8 @@ class Machine:
         Of its random numbers, in virtual time.
     dirty_mib : int, optional
         How much of its page cache may wait to be written; its kernel's own limit without it.
+    drive_mib_s, drive_iops : int, optional
+        What its disk lets through in a second: MiB, and requests.
     simulated_b : int, optional
         What it sees of a simulated disk; its disk is an image without it. Bytes.
     """
@@ -72,6 +74,8 @@ class Machine:
     cores: int = 2
     seed: int = 1
     dirty_mib: int | None = None
+    drive_mib_s: int | None = None
+    drive_iops: int | None = None
     simulated_b: int | None = None
 
 
@@ -173,7 +177,12 @@ def _disk(machine: Machine) -> list[str]:
     of, size = DISK, ""
     if machine.simulated_b is not None:
         of, size = SERVED, f",size={machine.simulated_b}"
+    limits = ""
+    if machine.drive_mib_s is not None:
+        limits += f",throttling.bps-total={machine.drive_mib_s << 20}"
+    if machine.drive_iops is not None:
+        limits += f",throttling.iops-total={machine.drive_iops}"
     return [
-        *("-drive", f"if=none,id=disk,file={of},format=raw{size},cache=none,aio=threads"),
+        *("-drive", f"if=none,id=disk,file={of},format=raw{size},cache=none,aio=threads{limits}"),
         *("-device", f"{kind},drive=disk,serial=fsgreen"),
     ]

@@ -233,10 +233,19 @@ class VmDevice(OnThisMachine):
             self._asked.memory_mib,
             min(MOST_CORES, len(os.sched_getaffinity(0))),
             dirty_mib=self._asked.dirty_mib,
+            drive_mib_s=self._asked.drive_mib_s,
+            drive_iops=self._asked.drive_iops,
             simulated_b=self._disk.simulated_b,
         )
         folder, lock_fd = self.work.path, self.work.lock_fd
         return Guest(machine, self._image, folder, lock_fd=lock_fd, attempts=attempts)
+
+    def _bounds(self) -> dict[str, int | None]:
+        return {
+            "guest_dirty_mib": self._asked.dirty_mib,
+            "drive_mib_s": self._asked.drive_mib_s,
+            "drive_iops": self._asked.drive_iops,
+        }
 
     def _describe(self, guest: Guest, disk: dict[str, Any]) -> dict[str, Any]:
         machine = guest.machine
@@ -248,7 +257,7 @@ class VmDevice(OnThisMachine):
             "clock": machine.clock,
             "compares": COMPARES[machine.clock],
             "guest_memory_mib": machine.memory_mib,
-            **({} if machine.dirty_mib is None else {"guest_dirty_mib": machine.dirty_mib}),
+            **{name: bound for name, bound in self._bounds().items() if bound is not None},
             "guest_cores": machine.cores,
             "guest_kernel": guest.about["kernel"],
             "guest_image": self._image.sha256,

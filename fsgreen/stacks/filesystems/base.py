@@ -141,6 +141,11 @@ class Recipe:
     branches: tuple[str, ...] = ()
 
     @property
+    def discards(self) -> bool:
+        """Whether blocks are discarded as files are removed."""
+        return DISCARD.mount[0] in self.mount
+
+    @property
     def minimum_b(self) -> int:
         """The smallest device in bytes.
 
@@ -168,6 +173,7 @@ WRITEBACK = Setting("data", "data not ordered before metadata", (), ("data=write
 ORDERED = Setting("data", "data written before its metadata (default)", (), ("data=ordered",))
 DATA_OPTIONS = {"dtlg": JOURNAL, "wrbck": WRITEBACK}
 
+DISCARD = Setting("discard", "blocks discarded as files are removed", (), ("discard",))
 NODISCARD = Setting("discard", "no discard", (), ("nodiscard",))
 """On an image, discards would free its blocks."""
 
@@ -178,6 +184,7 @@ LACKS: Mapping[str, str] = {
     "agcount": "it has no allocation groups",
     "data": "its journal holds metadata only",
     "cow": "it overwrites in place",
+    "discard": "its driver discards nothing while it is mounted",
     "log": "only reiserfs mounts without its log",
     "tail": "only reiserfs packs tails",
     "remote": "only greenfs keeps a remote folder up",

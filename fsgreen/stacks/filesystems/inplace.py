@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fsgreen.stacks.filesystems.base import (
     ATIME_OPTIONS,
     DATA_OPTIONS,
+    DISCARD,
     MIB_B,
     ORDERED,
     STRICTATIME,
@@ -67,12 +68,16 @@ def _ext(name: str, *, journal: bool, more: Mapping[str, Setting] | None = None)
 
 
 EXT2 = _ext("ext2", journal=False)
-EXT3 = _ext("ext3", journal=True)
+# ext2 has a driver of its own in some kernels, which takes no such option.
+EXT3 = _ext("ext3", journal=True, more={"discard": DISCARD})
 EXT4 = _ext(
     "ext4",
     journal=True,
     # It fills the slot of the journal's mode: without a journal, a data= option stops the mount.
-    more={"nojnl": Setting("data", "no journal", ("-O", "^has_journal"))},
+    more={
+        "nojnl": Setting("data", "no journal", ("-O", "^has_journal")),
+        "discard": DISCARD,
+    },
 )
 
 
@@ -92,6 +97,7 @@ XFS = FileSystem(
         "blk1k": block(1024, "-b", "size=1024"),
         "blk2k": block(2048, "-b", "size=2048"),
         "isz1k": Setting("inode", "1 KiB inodes", ("-i", "size=1024"), (), {"inode_b": 1024}),
+        "discard": DISCARD,
         **{f"agcnt{count}": _agcount(count) for count in (2, 8, 16, 32, 64, 128)},
     },
     inspections=(

@@ -6,6 +6,7 @@ import re
 
 from fsgreen.stacks.filesystems.base import (
     ATIME_OPTIONS,
+    DISCARD,
     MIB_B,
     NODISCARD,
     STRICTATIME,
@@ -35,6 +36,7 @@ BTRFS = FileSystem(
     defaults=(block(4096, "-s", "4096"), STRICTATIME, NODISCARD),
     options={
         **ATIME_OPTIONS,
+        "discard": DISCARD,
         "nodatacow": Setting("cow", "data overwritten in place, unchecked", (), ("nodatacow",)),
     },
     inspections=(
@@ -73,7 +75,7 @@ F2FS = FileSystem(
     minimum_b=52 * MIB_B,
     # Before 1.16 mkfs.f2fs has no argument for the block size, which is that of a page.
     defaults=(block(4096), STRICTATIME, NODISCARD),
-    options=ATIME_OPTIONS,
+    options={**ATIME_OPTIONS, "discard": DISCARD},
     inspections=(Inspection(("dump.f2fs", "-d", "1"), f2fs_superblock),),
     lacks={
         "block": "its blocks have the size of a page",
@@ -90,6 +92,7 @@ NILFS2 = FileSystem(
     defaults=(block(4096, "-b", "4096"), STRICTATIME),
     options={
         **ATIME_OPTIONS,
+        "discard": DISCARD,
         "blk1k": block(1024, "-b", "1024"),
         "blk2k": block(2048, "-b", "2048"),
     },

@@ -61,6 +61,12 @@ def test_a_guest_is_bound_in_what_may_wait_to_be_written_only_if_that_is_asked_f
     assert "dirty" not in words(Machine("tcg"), monkeypatch)
 
 
+def test_a_disk_lets_through_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = words(Machine("tcg", drive_mib_s=2, drive_iops=300), monkeypatch)
+    assert "throttling.bps-total=2097152,throttling.iops-total=300" in command
+    assert "throttling" not in words(Machine("tcg"), monkeypatch)
+
+
 def test_without_qemu_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "program", lambda name: None)
     with pytest.raises(FsgreenError, match="QEMU, which runs the guest, is not installed") as told:
