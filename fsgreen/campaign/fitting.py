@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
+from fsgreen.devices.base import TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
-from fsgreen.workloads import TakesTurns, Workload, load_workload, memory
+from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload
 
 Workloads = dict[Cell, Workload]
 """By what a cell asks of its workload."""
@@ -68,8 +69,11 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
             _check_memory(workloads[key], plan)
             if plan.memory_limit_b(cell) is not None:
                 raise _never_warm(plan, cell)
-    if any(plan.memory_limit_b(cell) is not None for cell in plan.cells):
-        memory.require()
+    asked = {
+        "memory": any(plan.memory_limit_b(cell) is not None for cell in plan.cells),
+        "io": any(plan.levels(cell).get(TRAFFIC) is not None for cell in plan.cells),
+    }
+    bounds.require([controller for controller, is_asked in asked.items() if is_asked])
     return workloads
 
 

@@ -15,9 +15,10 @@ from fsgreen.campaign.context import Prepared, RunningTrial
 from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
+from fsgreen.devices.base import TRAFFIC
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
-from fsgreen.workloads import WorkloadFailed, memory
+from fsgreen.workloads import WorkloadFailed, bounds
 
 DIRTY = ("Dirty", "Writeback")
 MEMINFO = Path("/proc/meminfo")
@@ -113,12 +114,11 @@ def _work(trial: RunningTrial) -> None:
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
     start_s, before_s = time.monotonic(), cpu_s()
-    limit_b = context.plan.memory_limit_b(planned.cell)
     trial.guest = GuestTime(trial.testbed.processor_s)
     with (
         trial.guest.watched(),
         simulated.watched(trial.testbed, trial.simulated),
-        memory.bounded(limit_b) as bound,
+        bounds.bounded(bounds_of(trial)) as bounded,
     ):
         try:
             with trial.testbed.entered():
@@ -139,11 +139,21 @@ def _work(trial: RunningTrial) -> None:
             trial.failure = error.what
     # A file system may hold its writers up for long after the measured interval.
     trial.harness = HarnessCost.over(time.monotonic() - start_s, cpu_s() - before_s)
-    trial.memory = bound.use
-    if bound.use is not None:
-        trial.checks.append(checks.check_memory(bound.use))
+    trial.memory = bounded.memory
+    if bounded.memory is not None:
+        trial.checks.append(checks.check_memory(bounded.memory))
     if trial.outcome is not None:
         trial.phases += trial.outcome.phases
+
+
+def bounds_of(trial: RunningTrial) -> bounds.Bounds:
+    """Return what a trial's cell lets its workload have."""
+    plan, cell = trial.context.plan, trial.planned.cell
+    mib_s, device = plan.levels(cell).get(TRAFFIC), made(trial).mount.device
+    traffic = None
+    if mib_s is not None and device is not None:
+        traffic = bounds.Traffic(Path(device), int(mib_s * 2**20))
+    return bounds.Bounds(plan.memory_limit_b(cell), traffic)
 
 
 def _flush(trial: RunningTrial) -> None:

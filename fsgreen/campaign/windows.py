@@ -36,7 +36,7 @@ from fsgreen.trial import (
     TrialWriter,
     full_disk_explained,
 )
-from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, memory
+from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, bounds
 
 
 def run_group(context: TrialContext, group: Group) -> dict[str, str | None]:
@@ -165,15 +165,14 @@ class _Taker:
         self._flush_s = 0.0
         self._ran_s = self._cpu_s = 0.0
         self._run: Turns | None = None
-        self._bound: memory.Bounded | None = None
+        self._bound: bounds.Bounded | None = None
 
     def warm_up(self) -> None:
         """Begin the run, and give it a turn that counts nothing."""
         trial, profile = self._trial, self._trial.context.plan.profile
         workload = trial.context.workload(trial.planned)
         assert isinstance(workload, TakesTurns)
-        limit_b = trial.context.plan.memory_limit_b(trial.planned.cell)
-        self._bound = self._stack.enter_context(memory.bounded(limit_b))
+        self._bound = self._stack.enter_context(bounds.bounded(trialphases.bounds_of(trial)))
         self._run = self._stack.enter_context(
             workload.turns(
                 trialphases.made(trial).mount.directory,
@@ -225,9 +224,9 @@ class _Taker:
 
     def note_memory(self) -> None:
         """Note what was used of a memory that was bounded, once the bound has ended."""
-        if self._bound is not None and self._bound.use is not None:
-            self._trial.memory = self._bound.use
-            self._trial.checks.append(checks.check_memory(self._bound.use))
+        if self._bound is not None and self._bound.memory is not None:
+            self._trial.memory = self._bound.memory
+            self._trial.checks.append(checks.check_memory(self._bound.memory))
 
     def _turn(self, length_s: float) -> Turn | None:
         """Give the run a turn; None where it, or a meter, has failed."""

@@ -31,6 +31,9 @@ AS_FOUND = "as found"
 READ_AHEAD = "kernel_read_ahead_kib"
 """The factor that a study declares for what the kernel reads ahead on a device: `read_ahead_kb`."""
 
+TRAFFIC = "disk_mib_s"
+"""The factor that a study declares for what may pass between a workload and its disk each way."""
+
 MEMORY = "memory_mib"
 """The factor that bounds the memory of a workload, its page cache included."""
 
@@ -246,6 +249,17 @@ def check_read_ahead(levels: Levels) -> None:
             f"the kernel reads ahead whole pages of {PAGE_KIB} KiB, not {asked_kib:g} KiB",
             where=f"levels of {READ_AHEAD}",
             next_step=f"0, {PAGE_KIB} or a multiple of it in the study",
+        )
+
+
+def check_traffic(levels: Levels) -> None:
+    """Raise `FsgreenError` where the levels let nothing pass: the kernel takes 0 for no limit."""
+    asked_mib_s = levels.get(TRAFFIC)
+    if asked_mib_s is not None and asked_mib_s <= 0:
+        raise FsgreenError(
+            f"a limit of {asked_mib_s:g} MiB/s lets nothing pass",
+            where=f"levels of {TRAFFIC}",
+            next_step="more than 0 in the study, or null for no limit",
         )
 
 

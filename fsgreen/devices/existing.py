@@ -10,6 +10,7 @@ from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import (
     OF_DISKS,
     READ_AHEAD,
+    TRAFFIC,
     Availability,
     InRealTime,
     Levels,
@@ -69,7 +70,7 @@ class ExistingDevice(InRealTime):
         `initial` is accepted and means an empty folder.
         """
         state, scheduler = state_of(levels), scheduler_of(levels)
-        refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD))
+        refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD, TRAFFIC))
         if state != "initial":
             raise FsgreenError(
                 f"the testbed directory cannot make the device state {state}: "

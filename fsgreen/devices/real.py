@@ -10,6 +10,7 @@ from fsgreen.devices.base import (
     InRealTime,
     Levels,
     check_read_ahead,
+    check_traffic,
     read_ahead_kib_of,
     refuse_levels,
     scheduler_of,
@@ -47,6 +48,7 @@ class RealDevice(InRealTime):
         """Raise `FsgreenError` for unknown levels, another disk, and what no kernel can have."""
         state_of(levels)
         check_read_ahead(levels)
+        check_traffic(levels)
         refuse_levels(self.kind, levels, self.no_choice_of)
         scheduler = scheduler_of(levels)
         if scheduler is not None:

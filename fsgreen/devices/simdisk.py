@@ -19,6 +19,7 @@ from fsgreen.devices.base import (
     OnThisMachine,
     Settings,
     check_read_ahead,
+    check_traffic,
     read_ahead_kib_of,
     require_root,
     scheduler_of,
@@ -124,6 +125,7 @@ class SimulatedDevice(OnThisMachine):
         """Raise `FsgreenError` for levels that are unknown, or that no disk or kernel can have."""
         state_of(levels)
         check_read_ahead(levels)
+        check_traffic(levels)
         scheduler = scheduler_of(levels)
         if scheduler is not None:
             self._check_scheduler(scheduler)

@@ -12,6 +12,7 @@ from fsgreen.devices import mounts
 from fsgreen.devices.base import (
     MEMORY,
     READ_AHEAD,
+    TRAFFIC,
     Availability,
     FormattableDevice,
     Levels,
@@ -96,6 +97,13 @@ class KernelStack:
                 f"the memory of {name} cannot be bounded: its program keeps pages of the files, "
                 "and is not the workload's;",
                 "MiB",
+            ),
+            (
+                TRAFFIC,
+                recipe.file_system.program,
+                f"the traffic of {name} cannot be bounded: its program reads and writes the disk, "
+                "and is not the workload's;",
+                "MiB/s",
             ),
         ):
             if is_passed_by and levels.get(factor) is not None:

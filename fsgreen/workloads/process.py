@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from fsgreen import elsewhere
-from fsgreen.workloads import memory
+from fsgreen.workloads import groups
 
 POLL_S = 0.05
 MARK = "FSGREEN_COMMAND"
@@ -118,7 +118,7 @@ def started(
     if directory is not None and elsewhere.place() is not None:
         command, directory = ["env", f"--chdir={directory}", *command], None
     process = subprocess.Popen(
-        memory.joined(elsewhere.launched(command)),
+        groups.joined(elsewhere.launched(command)),
         stdin=stdin,
         stdout=output,
         stderr=errors,

@@ -10,7 +10,7 @@ import pytest
 from fsgreen import campaign, design, reduce, testbeds, trial
 from fsgreen.campaign.fitting import load_workloads
 from fsgreen.errors import FsgreenError
-from fsgreen.workloads import memory
+from fsgreen.workloads import bounds
 
 pytestmark = [
     pytest.mark.slow,
@@ -83,7 +83,7 @@ def test_a_profile_bounds_the_memory_of_its_workloads_by_its_scale(
     bed: testbeds.Testbed, tmp_path: Path
 ) -> None:
     try:
-        memory.require()
+        bounds.require(["memory"])
     except FsgreenError as error:
         pytest.skip(f"{error.what}; {error.next_step}")
     only = bed.only_file_system()

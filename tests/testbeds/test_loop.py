@@ -3,6 +3,7 @@
 import contextlib
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import filesystems
 from fsgreen.testbeds import Testbed, open_testbed
+from fsgreen.workloads import bounds, process
+from fsgreen.workloads.bounds import Bounds, Traffic
 
 pytestmark = pytest.mark.usefixtures("caches_kept")
 
@@ -82,6 +85,33 @@ def test_blocks_of_removed_files_are_discarded_only_where_that_is_asked_for(
     file.unlink()
     testbed.remount()
     assert (queue.await_discarded_b(before_b, size_b) >= size_b) == discards
+
+
+WRITE_DIRECTLY = """
+import mmap, os, sys
+block = mmap.mmap(-1, 1 << 20)
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+for _ in range(8):
+    os.write(file, block)
+"""
+
+
+@pytest.mark.loop
+def test_no_more_passes_to_a_disk_than_a_workload_is_given(testbed: Testbed) -> None:
+    """The kernel keeps to the rate, so the work takes at least as long as that says."""
+    need("ext4")
+    try:
+        bounds.require(["io"])
+    except FsgreenError as error:
+        pytest.skip(f"{error.what}; {error.next_step}")
+    mount = testbed.prepare(levels("ext4"))
+    traffic = Traffic(Path(mount.device or ""), 4 << 20)
+    with bounds.bounded(Bounds(traffic=traffic)):
+        done = process.run([sys.executable, "-c", WRITE_DIRECTLY, str(mount.directory / "file")])
+    assert done.status == 0, done.errors
+    assert done.end_s - done.start_s > 1
+    with pytest.raises(FsgreenError, match="a limit of 0 MiB/s lets nothing pass"):
+        testbed.check(levels("ext4", disk_mib_s=0))
 
 
 @pytest.mark.loop

@@ -15,6 +15,8 @@ from fsgreen import paths
 from fsgreen.devices import image as images
 from fsgreen.devices import mounts, probe
 from fsgreen.devices.base import (
+    MEMORY,
+    TRAFFIC,
     Availability,
     GuestAsked,
     Levels,
@@ -102,7 +104,7 @@ class VmDevice(OnThisMachine):
         """Raise `FsgreenError` for another disk, state or memory, and for what the guest lacks."""
         for name, wrong in (
             ("device", state_of(levels) != "initial"),
-            ("memory_mib", levels.get("memory_mib") is not None),
+            *((name, levels.get(name) is not None) for name in (MEMORY, TRAFFIC)),
         ):
             if wrong:
                 raise FsgreenError(

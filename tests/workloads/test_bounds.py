@@ -1,0 +1,129 @@
+"""Has a workload what it may have and no more, whatever becomes of it?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import bounds, groups, process
+from fsgreen.workloads.bounds import Bounds, Traffic
+from fsgreen.workloads.groups import Tree
+
+MIB = 2**20
+
+
+@pytest.fixture
+def controller() -> Iterator[None]:
+    """Where memory can be bounded; no group is left."""
+    try:
+        bounds.require(["memory"])
+    except FsgreenError as error:
+        pytest.skip(f"{error.what}; {error.next_step}")
+    yield
+    parent = groups.tree("memory").parent
+    assert not list(parent.glob(f"{groups.PREFIX}{os.getpid()}-*"))
+
+
+READ_TWICE = """
+import sys
+for _ in range(2):
+    with open(sys.argv[1], "rb", buffering=0) as file:
+        while file.read(1 << 20):
+            pass
+"""
+
+
+@pytest.mark.usefixtures("controller")
+def test_files_larger_than_the_memory_do_not_stay_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(os.urandom(128 * MIB))
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
+        os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with bounds.bounded(Bounds(48 * MIB)) as bound:
+        done = process.run([sys.executable, "-c", READ_TWICE, str(file)])
+    assert done.status == 0, done.errors
+    assert bound.memory is not None
+    assert bound.memory.limit_b == 48 * MIB
+    assert 24 * MIB < bound.memory.peak_b <= 48 * MIB
+    assert bound.memory.reached_count > 0
+
+
+@pytest.mark.usefixtures("controller")
+def test_a_program_that_needs_more_by_itself_is_told_so() -> None:
+    short = pytest.raises(FsgreenError, match="alone took more memory than its 16 MiB")
+    with short as caught, bounds.bounded(Bounds(16 * MIB)):
+        process.run([sys.executable, "-c", f"print(len(b'x' * {256 * MIB}))"])
+    assert "memory_mib" in str(caught.value.next_step)
+
+
+@pytest.mark.usefixtures("controller")
+def test_what_a_killed_run_left_goes_with_the_next() -> None:
+    left = groups.tree("memory").parent / f"{groups.PREFIX}1"
+    left.mkdir(exist_ok=True)
+    with bounds.bounded(Bounds(64 * MIB)):
+        process.run(["true"])
+    assert not left.exists()
+
+
+def test_without_a_bound_programs_run_as_ever() -> None:
+    with bounds.bounded(Bounds()) as bound:
+        assert process.run(["true"]).status == 0
+    assert bound.memory is None
+
+
+def test_where_memory_cannot_be_bounded_the_error_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text("proc /proc proc rw 0 0\n")
+    monkeypatch.setattr(groups, "MOUNTS", mounts)
+    with pytest.raises(FsgreenError, match="no control groups that bound it"):
+        bounds.require(["memory"])
+
+
+def test_a_group_of_the_second_version_stands_beside_that_of_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "user.slice" / "session.scope"
+    own.mkdir(parents=True)
+    (tmp_path / "user.slice" / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (mounts := tmp_path / "mounts").write_text(f"cgroup2 {tmp_path} cgroup2 rw 0 0\n")
+    (groups := tmp_path / "cgroup").write_text("0::/user.slice/session.scope\n")
+    monkeypatch.setattr(groups, "MOUNTS", mounts)
+    monkeypatch.setattr(groups, "OWN", groups)
+    assert groups.tree("memory") == Tree(own.parent, 2)
+    (own / "cgroup.subtree_control").write_text("memory\n")
+    assert groups.tree("memory") == Tree(own.parent, 2)
+
+
+def test_a_group_of_the_second_version_has_all_bounds_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program is in one group of that version: two groups would bound it in one thing."""
+    (tmp_path / "cgroup.subtree_control").write_text("io memory\n")
+    monkeypatch.setattr(groups, "tree", lambda controller: Tree(tmp_path, 2))
+    group = groups.make(["memory", "io"])
+    [folder] = set(group.folders.values())
+    bounds._set(group, Bounds(MIB, Traffic(Path("/dev/null"), 5)))
+    assert (folder / "memory.max").read_text() == str(MIB)
+    assert (folder / "io.max").read_text() == "1:3 rbps=5 wbps=5"
+    with groups.entered(group):
+        assert groups.joined(["true"])[3:] == [str(folder / "cgroup.procs"), "true"]
+
+
+def test_a_bound_of_which_there_is_no_controller_leaves_no_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "memory").mkdir()
+    trees = {"memory": Tree(tmp_path / "memory", 1), "io": Tree(tmp_path / "gone", 1)}
+    monkeypatch.setattr(groups, "tree", trees.__getitem__)
+    with pytest.raises(FsgreenError, match="the traffic to the disk of a workload cannot") as told:
+        groups.make(["memory", "io"])
+    assert "disk_mib_s" in str(told.value.next_step)
+    assert not list((tmp_path / "memory").iterdir())
