@@ -57,9 +57,9 @@ def declared(tmp_path, monkeypatch):
     return write
 
 
-def judged(claims, **frame):
+def judged(claims, columns={}, **frame):
     cells = synthetic.cells(["webserver", "varmail"], ["ext3", "ext4", "xfs"])
-    trials = synthetic.trials_frame(cells, scatter=0.004, **frame)
+    trials = synthetic.trials_frame(cells, scatter=0.004, **frame).assign(**columns)
     ledger = judge_claims(claims, {"loop": Source(trials, 0.05, claims.needs, "modelled")}, {}, {})
     return claims_table(claims, ledger, "loop", "modelled").set_index("slug")
 
@@ -93,6 +93,25 @@ def test_what_was_not_run_is_named(declared):
     table = judged(declared(text))
     assert "oltp xfs/default" in table.loc["little_gain", "needs"]
     assert table.loc["little_gain", "scope"] == "part"
+
+
+UNTOLD = """
+writes:
+  statement: XFS writes more than ext4 does, and twice what applications write.
+  where: {workload: webserver}
+  order:
+  - {of: [xfs, ext4], metric: device_write_percent}
+  level:
+  - {of: xfs, metric: device_write_percent, at_least: 200}
+"""
+
+
+def test_what_no_trial_told_is_said_and_stops_nothing(declared):
+    """A guest's trials had no counters of its disk, and no claim of their campaign was judged."""
+    ledger_of = judged(declared(FILE + UNTOLD), {"device_write_percent": float("nan")})
+    assert ledger_of.loc["writes", "verdict"] == "not testable here"
+    assert "trials that tell device_write_percent" in ledger_of.loc["writes", "needs"]
+    assert ledger_of.loc["xfs_leads", "verdict"] == "reproduced"
 
 
 def test_a_study_without_claims_is_fine(tmp_path, monkeypatch):

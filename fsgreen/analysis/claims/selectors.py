@@ -199,10 +199,14 @@ class _Test:
         """Return the part in which a metric of one cell over that of another meets a band."""
         subject, baseline = (named.cell for named in pair)
         other_metric = getattr(selector, "against_metric", None) or self.metric
+        what, published = self._what(*pair), self._published(*pair)
+        for metric, cell in ((self.metric, subject), (other_metric, baseline)):
+            if self.source.untold(metric, cell):
+                return self._untold(what, published, metric)
         part = self.source.part(
-            self._what(*pair),
+            what,
             self._band(),
-            self._published(*pair),
+            published,
             lambda: self.source.effect(self.metric, subject, baseline, other_metric),
             subject,
             baseline,
@@ -214,15 +218,28 @@ class _Test:
     def _level(self, named: NamedCell) -> Part:
         """Return the part in which a metric of a cell meets a number, or lies between two."""
         cell = named.cell
+        what, published = self._what(named, named), self._published(named, named)
+        if self.source.untold(self.metric, cell):
+            return self._untold(what, published, self.metric)
         part = self.source.part(
-            self._what(named, named),
+            what,
             self._band(),
-            self._published(named, named),
+            published,
             lambda: self.source.value(self.metric, cell),
             cell,
             unit=getattr(self.selector, "unit", ""),
         )
         return self._decided(part, cell)
+
+    def _untold(self, what: str, published: str, metric: str) -> Part:
+        """Return a part that rests on what no trial of its cells recorded."""
+        return Part(
+            self.source.text(what),
+            "not testable here",
+            published=published,
+            source=self.source.clock,
+            needs=f"trials that tell {metric}",
+        )
 
     def _band(self) -> Band:
         """Return what counts as agreement."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy import stats as distributions
 
@@ -24,6 +25,9 @@ from fsgreen.reduce import at, factors_of, level_label
 Numbers = Sequence[Mapping[str, Any]]
 """The published numbers of a claim."""
 
+TRIALS, DEVIATION = OF_CELLS = ("trials", "deviation")
+"""Metrics that no single trial has: how many there are, and how far their throughput scatters."""
+
 
 def spelled(cell: Mapping[str, Any]) -> str:
     """Return a cell as people write it: its workload, `ext3/dtlg`, and its other levels."""
@@ -32,6 +36,7 @@ def spelled(cell: Mapping[str, Any]) -> str:
     if "file_system" in own:
         words.append(f"{own.pop('file_system')}/{own.pop('option')}")
     return " ".join([*words, *(level_label(name, level) for name, level in own.items())])
+
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,13 @@ class Source:
         """Return whether the trials have what a metric is made of; there is no part without."""
         return True
 
+    def untold(self, metric: str, cell: Cell) -> bool:
+        """Return whether trials of a cell do not tell a metric, as where no counter was read."""
+        if self.cell(cell).empty or metric in OF_CELLS:
+            return False
+        told = self.sample(cell, metric)[["above", "below"]].to_numpy(dtype=float)
+        return not np.isfinite(told).all()
+
     def meets(self, precondition: str, cell: Cell) -> bool:
         """Return whether a precondition of a part on a cell is met, by the name of its need.
 
@@ -146,10 +158,10 @@ class Source:
 
         The metric `trials` counts them; `deviation` is that of their throughput, over its mean.
         """
-        if metric == "trials":
+        if metric == TRIALS:
             n = len(self.cell(cell))
             return stats.Estimate.exactly(n, n)
-        if metric == "deviation":
+        if metric == DEVIATION:
             return _deviation(self.cell(cell)["throughput_ops_s"])
         return total(self.sample(cell, metric))
 

@@ -151,6 +151,10 @@ class Planned(Source):
         """Return whether trials will have what a metric is made of."""
         return self.pilot is None or self.pilot.source.records(metric)
 
+    def untold(self, metric: str, cell: Cell) -> bool:
+        """Return False: what trials will record, only they show."""
+        return False
+
     def about_power(self, part: Part) -> Part:
         """Return a part about power as the pilot's trials would decide it."""
         return part if self.pilot is None else self.pilot.source.about_power(part)
