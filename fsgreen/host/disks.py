@@ -129,9 +129,9 @@ class Apm(_OfDisks):
 class Apst(_OfDisks, OneFile):
     """How long, in us, an NVMe drive may take to wake from a power state that it chooses itself.
 
-    Autonomous power state transitions (NVMe base specification, APST): 0 forbids them, `auto` leaves
-    the limit to the kernel (nvme_core.default_ps_max_latency_us), `any` lets the drive sleep as
-    deep as it can.
+    Autonomous power state transitions (NVMe base specification, APST): 0 forbids them, `auto`
+    leaves the limit to the kernel (nvme_core.default_ps_max_latency_us), `any` lets the drive sleep
+    as deep as it can.
     """
 
     name = "apst"

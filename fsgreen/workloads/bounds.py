@@ -115,9 +115,9 @@ def bounded(bounds: Bounds) -> Iterator[Bounded]:
         if bounds.memory_b is not None:
             told.memory, killed = _use(group, bounds.memory_b)
         groups.remove(group)
-        if killed:
+        if killed and told.memory is not None:
             raise FsgreenError(
-                f"the workload alone took more memory than its {bounds.memory_b / 2**20:.0f} MiB: "
+                f"the workload alone took more memory than its {told.memory.limit_b >> 20} MiB: "
                 "the kernel ended it",
                 next_step="a larger memory_mib in the study, or a larger scale of this workload "
                 "in the profile: the bound is memory_mib x scale",

@@ -1,4 +1,4 @@
-"""Control groups of the kernel that programs of workloads run in (cgroups(7)); making one takes root.
+"""Control groups that programs of workloads run in (cgroups(7)). Making one takes root.
 
 Of the first version each controller has a tree of its own, and a program enters one group in each;
 of the second all controllers share a tree.

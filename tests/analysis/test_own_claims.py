@@ -57,9 +57,9 @@ def declared(tmp_path, monkeypatch):
     return write
 
 
-def judged(claims, columns={}, **frame):
+def judged(claims, columns=None, **frame):
     cells = synthetic.cells(["webserver", "varmail"], ["ext3", "ext4", "xfs"])
-    trials = synthetic.trials_frame(cells, scatter=0.004, **frame).assign(**columns)
+    trials = synthetic.trials_frame(cells, scatter=0.004, **frame).assign(**(columns or {}))
     ledger = judge_claims(claims, {"loop": Source(trials, 0.05, claims.needs, "modelled")}, {}, {})
     return claims_table(claims, ledger, "loop", "modelled").set_index("slug")
 

@@ -38,7 +38,6 @@ def spelled(cell: Mapping[str, Any]) -> str:
     return " ".join([*words, *(level_label(name, level) for name, level in own.items())])
 
 
-
 @dataclass(frozen=True)
 class Source:
     """Trials, and what it takes to judge claims on them.
