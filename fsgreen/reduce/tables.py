@@ -116,7 +116,12 @@ def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = MappingPr
 
 
 def level_label(name: str, level: Any) -> str:
-    """Return a level as people write it, a number with what it is of."""
+    """Return a level as people write it, a number with what it is of.
+
+    Pandas makes whole numbers floats where other cells have none.
+    """
+    if isinstance(level, float) and level.is_integer():
+        level = int(level)
     return factors.get(name).spelling.format(level)
 
 

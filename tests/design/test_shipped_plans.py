@@ -80,6 +80,18 @@ SHIPPED = {
         "1a175a4db41c383aa150a90d336969d5055983c9a5c7452df499b94b93a7ddca",
         "a8c796c4aebafdaba638500335af280594c16554e8476f5f6a0ad8931e926800",
     ),
+    "massie25-rocksdb": (
+        "massie25",
+        "rocksdb-few",
+        "4dcd7c012e6b9aa727f5305690c2c003d090099a18fa71d1886700806347e1b6",
+        "9fe8d3dc7379d3f862095e584da171609ab1560a6649026adab7ce64eae9b487",
+    ),
+    "sun14-vm": (
+        "sun14",
+        "guest",
+        "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
+        "a1b19ff6632a6f0a98ad82eabe3e459ee1bf2a5fac2424ddca56ad57c04e18db",
+    ),
 }
 
 
