@@ -7,7 +7,7 @@ campaigns are measured on a shared host: both are parameters here, and no machin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,7 @@ class DifferenceLab(Lab):
         Of everything that scatters.
     """
 
+    conclusions = CONCLUSIONS
     basis = "simulated: a machine whose speed moves; nothing is measured"
     truth_ops_s, repeated_trials = MEAN_OPS_S, REPEATED_TRIALS
 
@@ -72,13 +73,9 @@ class DifferenceLab(Lab):
             "trials": self._trials,
             "coverage": self._coverage,
             "blocked": self._blocked,
-            **{change: self._verdict(change) for change in ("journal", "noop", "cache")},
+            **{name: partial(self._verdict, name) for name in ("journal", "noop", "cache")},
             "blocks": self._blocks,
         }
-
-    def conclusion(self, name: str) -> str:
-        """Return what to keep in mind of a task."""
-        return CONCLUSIONS[name]
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -228,10 +225,8 @@ class DifferenceLab(Lab):
             within_percent=3.0,
         )
 
-    def _verdict(self, change: str) -> Callable[[], Choice]:
+    def _verdict(self, change: str) -> Choice:
         ratio = LogRatio.of_blocks(self.pairs(change).to_numpy())
-        low, high = ratio.interval()
-        least = 1 - BOUND_PERCENT / 100
         says = {
             DIFFERENT: "look at the interval: does it leave out a ratio of 1?",
             EQUAL: "a p-value above 0.05 says that no difference was found, and not that there is "
@@ -240,11 +235,7 @@ class DifferenceLab(Lab):
             else "look at the interval: does all of it lie within 5 %?",
             UNKNOWN: "the interval says more than that: where does all of it lie?",
         }
-        if low > 1 or high < 1:
-            right = DIFFERENT
-        else:
-            right = EQUAL if least < low and high < 1 / least else UNKNOWN
-        return lambda: Choice(right, {word: text for word, text in says.items() if word != right})
+        return Choice.by_interval(*ratio.interval(), BOUND_PERCENT / 100, says)
 
     def _blocks(self) -> Number:
         pair = np.sqrt(2) * PLANNED_SHARE

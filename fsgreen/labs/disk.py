@@ -150,14 +150,14 @@ class DiskLab(Lab):
         ends = runs.groupby(["scheduler", "pass"])["completion_s"].agg(["min", "max"])
         spread = (ends["max"] / ends["min"]).groupby("scheduler").median()
         name = spread.idxmax()
-        of_it = runs.loc[runs["scheduler"] == name, "completion_s"]
+        of_name_s = runs.loc[runs["scheduler"] == name, "completion_s"]
         last_s = ends["max"].groupby("scheduler").median()
         return Number(
             spread[name],
             "times as long",
             (
                 Mistake(
-                    of_it.max() / of_it.min(),
+                    of_name_s.max() / of_name_s.min(),
                     "the last of one pass is held against the first of another. Take the ratio "
                     "inside each pass, then the median.",
                 ),

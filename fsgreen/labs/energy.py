@@ -45,6 +45,7 @@ class EnergyLab(Lab):
         Of the disk, and of the server's power.
     """
 
+    conclusions = CONCLUSIONS
     constant_wh, share_percent, gain_percent = CONSTANT_WH, SHARE_PERCENT, GAIN_PERCENT
 
     def __init__(self, seed: int = 1) -> None:
@@ -64,10 +65,6 @@ class EnergyLab(Lab):
             "saved": self._saved,
             "efficiency": self._efficiency,
         }
-
-    def conclusion(self, name: str) -> str:
-        """Return what to keep in mind of a task."""
-        return CONCLUSIONS[name]
 
     def _energy(self) -> Number:
         inside = self.disk.inside("a")

@@ -67,10 +67,23 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """A task whose answer is one of some words; `says` has the feedback to each wrong one."""
+    """A task whose answer is one of some words; `says` has the feedback to each that is wrong."""
 
     right: str
     says: Mapping[str, str]
+
+    @classmethod
+    def by_interval(cls, low: float, high: float, bound: float, says: Mapping[str, str]) -> Choice:
+        """Return the task to say what the interval of a ratio shows.
+
+        The words of `says`, in their order: that the interval leaves out 1, that all of it is
+        within `bound`, and neither.
+        """
+        different, equal, unknown = says
+        if low > 1 or high < 1:
+            return cls(different, says)
+        within = 1 - bound < low and high < 1 / (1 - bound)
+        return cls(equal if within else unknown, says)
 
     def check(self, answer: Any) -> None:
         """Raise NotYet if the answer is another word."""

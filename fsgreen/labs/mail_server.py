@@ -54,6 +54,8 @@ class MailServerLab(Lab):
         If its results are not here.
     """
 
+    conclusions = CONCLUSIONS
+
     def __init__(self, campaign: str) -> None:
         super().__init__()
         trials = read_table(campaign, "trials")
@@ -128,10 +130,6 @@ class MailServerLab(Lab):
             "candidates": self._candidates,
             "watts": self._watts,
         }
-
-    def conclusion(self, name: str) -> str:
-        """Return what to keep in mind of a task."""
-        return CONCLUSIONS[name]
 
     def _over(self, cell: Configuration, base: Configuration) -> float:
         logs = self.logs([cell, base])
@@ -225,20 +223,14 @@ class MailServerLab(Lab):
         )
 
     def _verdict(self) -> Choice:
-        found = self.interaction()
-        low, high = found.ratio.low, found.ratio.high
-        least = 1 - BOUND
-        if low > 1 or high < 1:
-            right = DIFFERENT
-        else:
-            right = EQUAL if least < low and high < 1 / least else UNKNOWN
+        ratio = self.interaction().ratio
         says = {
             DIFFERENT: "look at the interval of the ratio of ratios: does it leave out 1?",
             EQUAL: "that no interaction was found is not that there is none: does the whole "
             "interval lie within 5 % of 1?",
             UNKNOWN: "the interval says more than that: where does all of it lie?",
         }
-        return Choice(right, {word: text for word, text in says.items() if word != right})
+        return Choice.by_interval(ratio.low, ratio.high, BOUND, says)
 
     def _candidates(self) -> Choices:
         table = self.beside_best
@@ -262,7 +254,7 @@ class MailServerLab(Lab):
         right = no if MODELLED in self.boundary else yes
         other = "no: the server is another"
         says[other] = "true of every number here, and not what rules out these in particular."
-        return Choice(right, {word: text for word, text in says.items() if word != right})
+        return Choice(right, says)
 
 
 def _rate(trials: pd.DataFrame) -> float:

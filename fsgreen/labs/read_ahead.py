@@ -50,6 +50,7 @@ class ReadAheadLab(Lab):
         Of which requests are late.
     """
 
+    conclusions = CONCLUSIONS
     basis = "simulated in virtual time"
 
     def __init__(self, disk: str, total_mib: int, seed: int = 1) -> None:
@@ -111,10 +112,6 @@ class ReadAheadLab(Lab):
             "own": lambda: Rule(self, READS),
             "own, on other reads": lambda: Rule(self, UNSEEN),
         }
-
-    def conclusion(self, name: str) -> str:
-        """Return what to keep in mind of a task."""
-        return CONCLUSIONS[name]
 
     def _gain(self) -> Number:
         table = self.worth()

@@ -59,6 +59,7 @@ class SleepLab(Lab):
         Of when requests come, and where they read.
     """
 
+    conclusions = CONCLUSIONS
     basis = "simulated in virtual time"
 
     def __init__(self, disk: str, seed: int = 1) -> None:
@@ -119,10 +120,6 @@ class SleepLab(Lab):
             "waits": self._waits,
             "printed": self._printed,
         }
-
-    def conclusion(self, name: str) -> str:
-        """Return what to keep in mind of a task."""
-        return CONCLUSIONS[name]
 
     def _break_even_s(self) -> float:
         f = self.facts
