@@ -41,10 +41,10 @@ def differences(
     """
     one, other = (dict(_told(*of)) for of in zip(plans, identities, trials, strict=True))
     names = dict.fromkeys([*one, *other])
-    found = [(name, one.get(name, "-"), other.get(name, "-")) for name in names]
+    told = [(name, one.get(name, "-"), other.get(name, "-")) for name in names]
     machines = differences_of_machines([identity.get("audit", {}) for identity in identities])
     return [
-        *(entry for entry in found if entry[1] != entry[2]),
+        *(entry for entry in told if entry[1] != entry[2]),
         *((name, *values) for name, values in machines.items()),
     ]
 

@@ -98,10 +98,10 @@ def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
 
     A metric of energy takes one of power, too, where its series were read.
     """
-    found = cells["state"] != "inconsistent"
+    has_mean = cells["state"] != "inconsistent"
     if metrics.get(metric).of_power and "power_state" in cells:
-        found &= cells["power_state"] != "inconsistent"
-    return found
+        has_mean &= cells["power_state"] != "inconsistent"
+    return has_mean
 
 
 def rate_text(cell: Mapping[str, Any]) -> str:

@@ -86,12 +86,12 @@ def contrast(one: pd.DataFrame, other: pd.DataFrame, *, paired: bool) -> pd.Data
         values = [cell[quantity].dropna() for cell in (one, other)]
         if all(map(len, values)):
             means = {"one": values[0].mean(), "other": values[1].mean()}
-            found = (
+            apart = (
                 _in_blocks(*(cell[quantity].dropna() for cell in by_block))
                 if paired
                 else _apart(*values)
             )
-            rows.append({"quantity": quantity, "meaning": meaning, **means, **found})
+            rows.append({"quantity": quantity, "meaning": meaning, **means, **apart})
     table = pd.DataFrame(rows, columns=COLUMNS)
     table["difference_holm_p"] = stats.holm(list(table["difference_p"]))
     table["told_apart"] = table["difference_holm_p"] < stats.LEVEL
@@ -131,11 +131,11 @@ def _in_blocks(one: pd.Series, other: pd.Series) -> dict[str, float]:
 
 def _apart(one: pd.Series, other: pd.Series) -> dict[str, float]:
     cells = (pd.DataFrame({"above": cell, "below": 1.0}) for cell in (one, other))
-    found = stats.compare_unpaired(*cells)
-    ratio = found.ratio
+    compared = stats.compare_unpaired(*cells)
+    ratio = compared.ratio
     if not ratio.has_interval:
         return _found(math.nan, (math.nan, math.nan), ratio.n, math.nan)
-    return _found(ratio.value, (ratio.low, ratio.high), ratio.n, found.difference_p)
+    return _found(ratio.value, (ratio.low, ratio.high), ratio.n, compared.difference_p)
 
 
 def _found(ratio: float, ends: tuple[float, float], n: int, p: float) -> dict[str, float]:

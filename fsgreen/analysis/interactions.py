@@ -155,12 +155,12 @@ def _rows(
     logs = _logs(trials[at(trials, place)], design, metric)
     levels = [[option in run for option in design.options] for run in design.runs]
     bound = bounds.get("equivalence_percent", math.nan) / 100
-    found = {
+    contrasts = {
         term: contrast(logs, interaction_weights(levels, _columns(design, term)), bound)
         for term in design.terms
     }
-    adjusted = _adjusted(design, found)
-    for term, result in found.items():
+    adjusted = _adjusted(design, contrasts)
+    for term, result in contrasts.items():
         different_p, equal_p = adjusted[term]
         yield {
             "design": "+".join(design.options),
@@ -193,15 +193,17 @@ def _logs(trials: pd.DataFrame, design: Factorial, metric: Metric) -> np.ndarray
     return np.log(rates[(rates > 0).all(axis=1)].to_numpy(dtype=float))
 
 
-def _adjusted(design: Factorial, found: Mapping[Term, Contrast]) -> dict[Term, tuple[float, float]]:
+def _adjusted(
+    design: Factorial, contrasts: Mapping[Term, Contrast]
+) -> dict[Term, tuple[float, float]]:
     """Return both p-values after Holm; terms that are aliases of each other are one contrast."""
     leader: dict[Term, Term] = {}
-    for term in found:
+    for term in contrasts:
         shared = [alias for _, alias in design.aliases(term) if alias in leader]
         leader[term] = leader[shared[0]] if shared else term
     family = list(dict.fromkeys(leader.values()))
-    different = stats.holm([found[term].difference_p for term in family])
-    equal = stats.holm([found[term].equivalence_p for term in family])
+    different = stats.holm([contrasts[term].difference_p for term in family])
+    equal = stats.holm([contrasts[term].equivalence_p for term in family])
     p_values = dict(zip(family, zip(different, equal, strict=True), strict=True))
     return {term: p_values[first] for term, first in leader.items()}
 
@@ -209,14 +211,14 @@ def _adjusted(design: Factorial, found: Mapping[Term, Contrast]) -> dict[Term, t
 def _pair(
     logs: np.ndarray, levels: list[list[bool]], design: Factorial, term: Term
 ) -> dict[str, Any]:
-    found = pair(logs, levels, *_columns(design, term))
+    estimates = pair(logs, levels, *_columns(design, term))
     return {
         **{
             column: value
             for name in PAIR
-            for column, value in _percent(name, getattr(found, name)).items()
+            for column, value in _percent(name, getattr(estimates, name)).items()
         },
-        "best_alone": ("neither", *term)[found.best],
+        "best_alone": ("neither", *term)[estimates.best],
     }
 
 

@@ -24,7 +24,7 @@ def of_cells(trials: pd.DataFrame, blocks: pd.Series) -> dict[str, pd.Series]:
     for _, these in workloads:
         cells = of_cell[these.index]
         logs = stats.logs_of_whole(cells, blocks[these.index], these["throughput_ops_s"])
-        found = stats.own_coverage(logs, stats.dependence(logs), among=workloads.ngroups)
-        percent[these.index] = cells.map(found.of_cell)
-        where[cells.index[cells.isin(list(found.far))]] = FAR_OFF
+        coverage = stats.own_coverage(logs, stats.dependence(logs), among=workloads.ngroups)
+        percent[these.index] = cells.map(coverage.of_cell)
+        where[cells.index[cells.isin(list(coverage.far))]] = FAR_OFF
     return {"covers_percent": percent, "covers_where": where}

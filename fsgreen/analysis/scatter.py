@@ -125,8 +125,8 @@ class Group:
         assert model is not None
         if metric.name not in self._coverages:
             among = self.among * len(self.compared_by)
-            found = stats.own_coverage(model.whole, model.depends, among=among)
-            self._coverages[metric.name] = found
+            coverage = stats.own_coverage(model.whole, model.depends, among=among)
+            self._coverages[metric.name] = coverage
         return self._coverages[metric.name]
 
     def scatter(self, metric: Metric, *cells: Cell) -> stats.Scatter | None:

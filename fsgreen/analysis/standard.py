@@ -27,8 +27,8 @@ def write(campaign: str) -> Path:
     def compare(measured: pd.DataFrame) -> pd.DataFrame:
         return effects_table(measured, pairs, plan.bounds, treatments, chosen)
 
-    found = beside(compare(trials), trials, discarded_trials(campaign), compare)
-    effects = confounds.Gate.of(campaign).flags(found)
+    compared = beside(compare(trials), trials, discarded_trials(campaign), compare)
+    effects = confounds.Gate.of(campaign).flags(compared)
     cells = cells_table(
         trials, plan.bounds, (*metrics.USUAL, *chosen), least_n=ended_from(plan, trials)
     )

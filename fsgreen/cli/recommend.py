@@ -116,9 +116,9 @@ def _others(files: Sequence[Path], study: str) -> Gathered | None:
         return None
     from fsgreen import gathered
 
-    found = gathered.gather(files)
-    gathered.probably.check_study(found, study)
-    return found
+    results = gathered.gather(files)
+    gathered.probably.check_study(results, study)
+    return results
 
 
 def _print_ranking(ranked: pd.DataFrame) -> None:

@@ -63,9 +63,9 @@ def _export(options: argparse.Namespace) -> None:
 def _gather(options: argparse.Namespace) -> None:
     from fsgreen import gathered
 
-    found = gathered.gather(options.files, options.metric)
-    for line in gathered.lines(found):
+    results = gathered.gather(options.files, options.metric)
+    for line in gathered.lines(results):
         command.show(line, hang=len(line) - len(line.lstrip()) + 4)
     if options.out is not None:
-        for file in gathered.keep(found, options.out):
+        for file in gathered.keep(results, options.out):
             print(file)

@@ -66,10 +66,10 @@ def offset_curve(curve: pd.DataFrame, basis: str) -> Figure:
         (f"offset ({unit})", "bandwidth (MiB/s)"),
         basis,
     )
-    found = zones(curve)
-    if len(found) > 1:
+    measured = zones(curve)
+    if len(measured) > 1:
         (axes,) = figure.axes
-        for zone in found.to_dict("records"):
+        for zone in measured.to_dict("records"):
             ends = [zone["begin_b"] / factor, zone["end_b"] / factor]
             level = zone["bandwidth_b_s"] / 2**20
             axes.plot(ends, [level, level], color=FLAG_COLOUR, linewidth=2, solid_capstyle="butt")

@@ -243,10 +243,10 @@ class DifferenceLab(Lab):
         def fewest(enough: Callable[[int], bool]) -> int:
             return next(blocks for blocks in range(2, 1000) if enough(blocks))
 
-        def found(blocks: int, error: float) -> bool:
+        def finds(blocks: int, error: float) -> bool:
             return smallest_difference(error, blocks - 1, power=POWER) <= WANTED_SHARE
 
-        right = fewest(lambda blocks: found(blocks, pair / np.sqrt(blocks)))
+        right = fewest(lambda blocks: finds(blocks, pair / np.sqrt(blocks)))
         quantiles = distributions.norm.ppf([1 - (1 - LEVEL) / 2, POWER]).sum()
         return Number(
             right,
@@ -263,7 +263,7 @@ class DifferenceLab(Lab):
                     "own scatter.",
                 ),
                 Mistake(
-                    fewest(lambda n: found(n, PLANNED_SHARE / np.sqrt(n))),
+                    fewest(lambda n: finds(n, PLANNED_SHARE / np.sqrt(n))),
                     "this is the scatter of one of the two. Their ratio has that of both.",
                 ),
                 Mistake(

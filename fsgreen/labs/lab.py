@@ -46,9 +46,9 @@ class Lab(ABC):
 
     def check(self, name: str, answer: Any) -> None:
         """Print what to keep in mind if an answer is right; raises NotYet with feedback if not."""
-        found = self._known(name)().check(answer)
-        if found is not None:
-            self._found[name] = found
+        value = self._known(name)().check(answer)
+        if value is not None:
+            self._found[name] = value
         print(f"Right. {self.conclusion(name)}")
 
     def predictions(self) -> pd.DataFrame:

@@ -103,13 +103,13 @@ class MailServerLab(Lab):
         }
         order = sorted(kept, key=lambda name: -_rate(kept[name]))
         first, *others = order
-        found = [compare(kept[name], kept[first], BOUND) for name in others]
+        compared = [compare(kept[name], kept[first], BOUND) for name in others]
         return pd.DataFrame(
             {
                 "configuration": ["/".join(name) for name in order],
                 "throughput_ops_s": [_rate(kept[name]) for name in order],
-                "change_percent": [0.0, *(100 * (pair.ratio.value - 1) for pair in found)],
-                "difference_p": [1.0, *(pair.difference_p for pair in found)],
+                "change_percent": [0.0, *(100 * (pair.ratio.value - 1) for pair in compared)],
+                "difference_p": [1.0, *(pair.difference_p for pair in compared)],
             }
         ).set_index("configuration")
 

@@ -49,8 +49,8 @@ def claims_of(study: str) -> Claims:
 
 def sources_of(campaign: str, claims: Claims) -> dict[str, Source]:
     """Return what claims are judged on, by the kind of testbed that each is."""
-    found: dict[str, Source] = papers.room(claims.study, "claims").sources_of(campaign, claims)
-    return found
+    sources: dict[str, Source] = papers.room(claims.study, "claims").sources_of(campaign, claims)
+    return sources
 
 
 def parts_of(claims: Claims, sources: Mapping[str, Source]) -> dict[str, list[Part]]:
@@ -65,9 +65,9 @@ def told_or_judged(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
     Of a published study that none of the campaigns that ship is of, and none was measured here, it
     is what can be judged without: recomputed from print, and simulated in virtual time.
     """
-    found = told(study, own=own)
-    if found or paths.has_campaign(study) or not papers.has_room(study):
-        return found
+    tables = told(study, own=own)
+    if tables or paths.has_campaign(study) or not papers.has_room(study):
+        return tables
     return {NAME: judged(study)}
 
 

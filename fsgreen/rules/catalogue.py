@@ -61,13 +61,13 @@ def rule(number: int) -> Rule:
     FsgreenError
         If there is none.
     """
-    found = rules().get(number)
-    if found is None:
+    known = rules().get(number)
+    if known is None:
         raise FsgreenError(
             f"there is no rule {number}: they are numbered 1 to {len(rules())}",
             next_step="fsgreen rules",
         )
-    return found
+    return known
 
 
 @cache

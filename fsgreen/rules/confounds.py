@@ -188,7 +188,7 @@ def _never_off(evidence: Evidence) -> list[str | None]:
         if readers_of(record) > 1:
             disk = evidence.level(record, "disk")
             depths.setdefault(disk, set()).add(record.mount["queue_depth"])
-    return [disk for disk, found in depths.items() if min(found) > 1]
+    return [disk for disk, of_disk in depths.items() if min(of_disk) > 1]
 
 
 def _on(disks: Sequence[str | None]) -> str:

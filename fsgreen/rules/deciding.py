@@ -127,8 +127,8 @@ def _components(
     chosen = series[series["trial"].isin(trials["trial"])]
     if not (chosen["throughput_ops_s"] > 0).all():
         return "windows in which nothing was done have no logarithm"
-    found = components_of(trials, series, beside)
-    if found.buys_most == "unknown":
+    components = components_of(trials, series, beside)
+    if components.buys_most == "unknown":
         return "it takes two cells in two blocks and two rounds to tell what scatters"
 
     rates = _tables(trials, series, beside, "throughput_ops_s")
@@ -141,13 +141,14 @@ def _components(
     explained = f" (of which {' and '.join(told)} by itself)" if told else ""
 
     def known(times_blocks: int, times_windows: int) -> float:
-        return found.half_width_percent(times_blocks * found.blocks, times_windows * found.windows)
+        blocks, windows = times_blocks * components.blocks, times_windows * components.windows
+        return components.half_width_percent(blocks, windows)
 
     return (
-        f"{found.block_percent:.2g} % between blocks and {found.round_percent:.2g} % between "
-        f"rounds, which ratios are free of, {found.making_percent:.2g} % between makings, "
-        f"{found.window_percent:.2g} % between windows{explained}, so that another "
-        f"{found.buys_most} buys most: a ratio is known to {known(1, 1):.2g} %, with twice the "
+        f"{components.block_percent:.2g} % between blocks and {components.round_percent:.2g} % "
+        f"between rounds, which ratios are free of, {components.making_percent:.2g} % between makings, "
+        f"{components.window_percent:.2g} % between windows{explained}, so that another "
+        f"{components.buys_most} buys most: a ratio is known to {known(1, 1):.2g} %, with twice the "
         f"blocks to {known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
     )
 

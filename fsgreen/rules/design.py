@@ -121,13 +121,13 @@ def variance_components(evidence: Evidence) -> Answer:
     texts, apart = [], False
     for name, metric in {"throughput": "throughput_ops_s", "power": "power_w"}.items():
         table = keyed.pivot_table(metric, index="cell_count", columns="block").dropna()
-        found = stats.variance_components(table.to_numpy())
-        if not math.isfinite(found.block_percent):
+        components = stats.variance_components(table.to_numpy())
+        if not math.isfinite(components.block_percent):
             return unknown("it takes two cells and two blocks to tell blocks from trials")
-        apart |= bound_percent < found.block_percent > found.trial_percent
+        apart |= bound_percent < components.block_percent > components.trial_percent
         texts.append(
-            f"{name}: {found.block_percent:.2g} % between blocks, {found.trial_percent:.2g} % "
-            f"between trials, so that another {found.buys_most} buys most"
+            f"{name}: {components.block_percent:.2g} % between blocks, "
+            f"{components.trial_percent:.2g} % between trials, so that another {components.buys_most} buys most"
         )
     text = "; ".join([*texts, _devices(trials)])
     return fired(text) if apart else quiet(text)

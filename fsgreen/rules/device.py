@@ -93,14 +93,14 @@ def _aged_too_little(records: Sequence[TrialRecord]) -> dict[str, str]:
     """Return the aged cells whose layout stayed above the target, with the worst of each."""
     worst: dict[str, Mapping[str, float]] = {}
     for record in records:
-        found = record.mount.get("fragmentation") or {}
-        shortfall_x, cell = found.get("shortfall_x", 0.0), cell_of(record)
+        layout = record.mount.get("fragmentation") or {}
+        shortfall_x, cell = layout.get("shortfall_x", 0.0), cell_of(record)
         if shortfall_x > worst.get(cell, {}).get("shortfall_x", 0.0):
-            worst[cell] = found
+            worst[cell] = layout
     return {
-        cell: f"layout score {found['layout_score_x']:.3f}, asked for "
-        f"{found['target_layout_score_x']:g} at most"
-        for cell, found in worst.items()
+        cell: f"layout score {layout['layout_score_x']:.3f}, asked for "
+        f"{layout['target_layout_score_x']:g} at most"
+        for cell, layout in worst.items()
     }
 
 

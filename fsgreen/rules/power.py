@@ -144,7 +144,7 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
     rows = evidence.trials.set_index("trial")
     apart = []
     # One that is missing there is a matter of rule 32.
-    for record in (found for found in evidence.records if found.trial in rows.index):
+    for record in (record for record in evidence.records if record.trial in rows.index):
         work, row = record.work, rows.loc[record.trial]
         measure_s = record.measured_s
         same = (
@@ -189,7 +189,7 @@ def raw_files_hashed(evidence: Evidence) -> Answer:
     """Rule 22: every file, hashed again, is the one recorded, and the meter's bytes are there."""
     if evidence.altered:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
-    bare = [found.trial for found in evidence.records if "power.raw" not in found.files]
+    bare = [record.trial for record in evidence.records if "power.raw" not in record.files]
     if bare:
         return fired(f"the meter's bytes were not kept in {named_trials(bare)}")
     count = sum(len(record.files) for record in evidence.records)

@@ -76,23 +76,23 @@ def _unlike_while_measured(evidence: Evidence) -> Answer | None:
 def audit_at_both_ends(evidence: Evidence) -> Answer:
     """Rule 9: audits, mounts and measured speed agree, in each trial and among all of them."""
     audits = list(_audits(evidence))
-    changed = audit.differences(found for _, found in audits)
+    changed = audit.differences(audited for _, audited in audits)
     if changed:
         seen = "; ".join(f"{key}: {listed(map(str, v))}" for key, v in sorted(changed.items()))
         return fired(f"audits differ in {seen}")
     unlike = _unlike_mounts(evidence.records)
     if unlike:
         return fired(f"made or mounted in more than one way: {listed(unlike)}")
-    blank = [key for key in audit.CHECKED if all(found.get(key) is None for _, found in audits)]
+    blank = [key for key in audit.CHECKED if all(audited.get(key) is None for _, audited in audits)]
     same = f"{len(audits)} audits agree in {len(audit.CHECKED) - len(blank)} keys"
     if blank:
         same += f" (not known: {', '.join(blank)})"
     first = evidence.identity["audit"].get(SPEED)
-    if first is None or any(found.get(SPEED) is None for _, found in audits):
+    if first is None or any(audited.get(SPEED) is None for _, audited in audits):
         return unknown(f"{same}, but the speed of the processor was not recorded")
     off_percent: dict[str, float] = defaultdict(float)
-    for trial, found in audits:
-        off_percent[trial] = max(off_percent[trial], 100 * abs(found[SPEED] / first - 1))
+    for trial, audited in audits:
+        off_percent[trial] = max(off_percent[trial], 100 * abs(audited[SPEED] / first - 1))
     worst = max(off_percent.values())
     bound_percent = evidence.plan.bounds.get("speed_percent")
     speed = f"the processor was at most {worst:.1f} % off its first speed"
@@ -106,9 +106,9 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
 
 def calm_machine(evidence: Evidence) -> Answer:
     """Rule 10: the first audit, the preflight tables, and what others took from the trials."""
-    found = evidence.identity["audit"]
+    began = evidence.identity["audit"]
     wrong = [
-        f"{key} {found[key]}" for key, good in CALM.items() if found.get(key) not in (None, *good)
+        f"{key} {began[key]}" for key, good in CALM.items() if began.get(key) not in (None, *good)
     ]
     checked = evidence.checked(10)
     disturbed = evidence.failed(10)
@@ -119,7 +119,7 @@ def calm_machine(evidence: Evidence) -> Answer:
     wrong += _warnings(evidence.identity.get("preflight", ()))
     if wrong:
         return fired(f"{'; '.join(wrong)}{again}")
-    blank = [key for key in CALM if found.get(key) is None]
+    blank = [key for key in CALM if began.get(key) is None]
     if len(checked) < len(evidence.records):
         return unknown(
             f"what others took was looked at in {len(checked)} of {len(evidence.records)} trials"
@@ -177,7 +177,7 @@ def dirty_pages(evidence: Evidence) -> Answer:
         for record in evidence.records
         if any(phase.name == "flush" for phase in record.phases)
     }
-    without = [found.trial for found in evidence.records if found.trial not in spent_s]
+    without = [record.trial for record in evidence.records if record.trial not in spent_s]
     if without:
         return fired(f"no phase for the flush in {named_trials(without)}")
     worst = max(spent_s, key=lambda trial: spent_s[trial])

@@ -46,9 +46,9 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
     states = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["steady"].agg(
         lambda trials: stats.classify_cell(list(trials))
     )
-    found = states[states == "inconsistent"].reset_index()
-    if len(found):
-        return fired(f"{len(found)} of {len(states)} cells: {listed(evidence.labels(found))}")
+    moving = states[states == "inconsistent"].reset_index()
+    if len(moving):
+        return fired(f"{len(moving)} of {len(states)} cells: {listed(evidence.labels(moving))}")
     shortest, unit = shortest_series(evidence.trials)
     if shortest < stats.SHORTEST_SETTLED and not (states == "too short").any():
         return unknown(
@@ -77,7 +77,7 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     The cells are one family under Holm, the two tests of all cells together are another.
     """
     tested = evidence.cells[evidence.cells["trend_p"].notna()]
-    together, found, moved_percent = _drift_together(evidence.trials)
+    together, drifts, moved_percent = _drift_together(evidence.trials)
     if tested.empty and not together:
         return unknown("it takes four trials of a cell to see a trend")
     adjusted = stats.holm(list(tested["trend_p"]))
@@ -85,17 +85,17 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
     if len(drifting):
         return fired(
             f"{len(drifting)} of {len(tested)} cells drift: {listed(evidence.labels(drifting))}"
-            f"{found}"
+            f"{drifts}"
         )
     alone = f"none of {len(tested)} cells drifts by itself"
     if together:
-        return fired(f"{alone}, but all together do{found}")
+        return fired(f"{alone}, but all together do{drifts}")
     fewest, blocks = int(tested["n"].min()), evidence.trials["block"].nunique()
     bound_percent = evidence.plan.bounds["equivalence_percent"]
     if abs(moved_percent) > bound_percent:
         return unknown(
             f"{alone}, and {blocks} blocks cannot tell from chance that the last is "
-            f"{moved_percent:+.0f} % off the first{found}"
+            f"{moved_percent:+.0f} % off the first{drifts}"
         )
     if least_p(fewest) * len(tested) >= stats.LEVEL and 2 * least_p(blocks) >= stats.LEVEL:
         return unknown(f"{fewest} trials in their best order are no trend of one of {len(tested)}")
@@ -185,19 +185,19 @@ def _drift_together(trials: pd.DataFrame) -> tuple[bool, str, float]:
     blocks = blocks_by_clock(free)
     drift = stats.order_drift(cells, blocks, free["order"], free["throughput_ops_s"])
     within, p_values = drift.within_percent, stats.holm([drift.between_p, drift.within_p])
-    found = ""
+    drifts = ""
     if not math.isnan(drift.between_p):
-        found += (
+        drifts += (
             f"; blocks by the clock: {drift.between_percent:+.1f} %, tau {drift.between_tau:+.2f}, "
             f"adjusted p {p_values[0]:.2g}"
         )
     if not math.isnan(drift.within_p):
-        found += (
+        drifts += (
             f"; last over first place of a block: {within.value:+.1f} % "
             f"({within.low:+.1f} to {within.high:+.1f} %), adjusted p {p_values[1]:.2g}"
         )
     moved_percent = 0.0 if math.isnan(drift.between_percent) else drift.between_percent
-    return any(p < stats.LEVEL for p in p_values), found, moved_percent
+    return any(p < stats.LEVEL for p in p_values), drifts, moved_percent
 
 
 def _counted(states: pd.Series) -> str:

@@ -19,20 +19,20 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
     if study is None:
         return []
     told = _told(plan, study)
-    found = []
+    reduced = []
     smaller = any(factor < 1 for factor in plan.profile.scale.values())
     if smaller and not _covered(told, "scale"):
-        found.append("the scale below 1")
+        reduced.append("the scale below 1")
     longest_s = max(profile.measure_s for profile in study.profiles.values())
     # Readers end by themselves: for them the phase is a limit.
     timed = any("readers" not in cell for cell in plan.cells)
     if timed and plan.profile.measure_s < longest_s and not _covered(told, "measure_s"):
-        found.append(f"{plan.profile.measure_s:g} s measured instead of {longest_s:g} s")
+        reduced.append(f"{plan.profile.measure_s:g} s measured instead of {longest_s:g} s")
     counts = _left_out(plan, study, told)
     if counts:
         parts = ", ".join(f"{count} of {matrix}" for matrix, count in counts.items())
-        found.append(f"cells that the study has now ({parts})")
-    return found
+        reduced.append(f"cells that the study has now ({parts})")
+    return reduced
 
 
 def _told(plan: Plan, study: Study) -> list[Exclusion]:

@@ -139,7 +139,7 @@ def _campaigns(report: Report) -> Answer:
     ours = {key: one for key, one in every.items() if key in own}
     if not ours:
         return not_asked("no other campaign of this study has an interval for the same part")
-    beside = [name for name, found in told.items() if found.keys() & ours.keys()]
+    beside = [name for name, of_campaign in told.items() if of_campaign.keys() & ours.keys()]
     disagree = [key for key, p in same_p(every).items() if key in own and p < stats.LEVEL]
     spread_percent = 100 * math.expm1(float(np.median([one.spread for one in ours.values()])))
     text = (
@@ -217,8 +217,8 @@ def estimates(parts: pd.DataFrame) -> Estimates:
 
 def pooled(told: Sequence[Estimates]) -> dict[Key, stats.Together]:
     """Return what campaigns say together of each part that two of them or more decide."""
-    keys = dict.fromkeys(key for found in told for key in found)
-    every = {key: [found[key] for found in told if key in found] for key in keys}
+    keys = dict.fromkeys(key for of_campaign in told for key in of_campaign)
+    every = {key: [of_campaign[key] for of_campaign in told if key in of_campaign] for key in keys}
     together = {}
     for key, of_part in every.items():
         if len(of_part) > 1:

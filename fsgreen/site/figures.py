@@ -121,8 +121,8 @@ def _of_ledger(study: str) -> Group:
 def _figure(
     study: str, file: Path, caption: str, verdicts: Mapping[str, str], command: str
 ) -> Figure:
-    found = OF_PAPER.match(file.stem)
-    number = found[1] if found else ""
+    match = OF_PAPER.match(file.stem)
+    number = match[1] if match else ""
     claims = [
         Claim(str(claim["id"]), str(claim["statement"]), verdicts.get(claim["slug"], OPEN))
         for claim in _on_figures(study).get(number, ())
@@ -145,8 +145,8 @@ def _on_figures(study: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
 def _common(folder: Path) -> Iterator[tuple[Path, str]]:
     for file in sorted(folder.glob("*.svg")):
         for pattern, caption in COMMON.items():
-            if found := re.fullmatch(pattern, file.stem):
-                yield file, caption.format(*found.groups())
+            if match := re.fullmatch(pattern, file.stem):
+                yield file, caption.format(*match.groups())
 
 
 def _numbers(folder: Path) -> dict[str, Any]:

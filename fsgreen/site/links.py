@@ -45,20 +45,20 @@ def resolve(texts: Texts, root: Path) -> set[PurePosixPath]:
     files: set[PurePosixPath] = set()
     faults: list[tuple[str, str]] = []
     for text in texts.values():
-        found = [(line, "HTML, whose links nobody checks") for line in text.raw_html()]
+        flaws = [(line, "HTML, whose links nobody checks") for line in text.raw_html()]
         for link in text.links():
             if link.is_picture and not link.token.content:
-                found.append((link.line, f"{link.target} has no text for who cannot see it"))
+                flaws.append((link.line, f"{link.target} has no text for who cannot see it"))
             if ELSEWHERE.match(link.target):
                 continue
             target, section = _target(text.path, link)
             if wrong := _wrong(target, section, texts, root):
-                found.append((link.line, wrong))
+                flaws.append((link.line, wrong))
                 continue
             if target not in texts:
                 files.add(target)
             link.point_to(_new_address(text.path, target, section, texts))
-        faults += [(f"{text.path}:{line}", what) for line, what in sorted(found)]
+        faults += [(f"{text.path}:{line}", what) for line, what in sorted(flaws)]
     if faults:
         raise FsgreenError(
             "\n".join(_told(faults)), where=faults[0][0], next_step="mend it, then ./run docs"

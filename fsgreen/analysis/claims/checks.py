@@ -80,8 +80,8 @@ def worst(parts: Sequence[Part]) -> Part:
     correction for the number of parts (an intersection-union test). To refuse it takes one, which
     was looked at because of what was found: its interval must say so for all of them at once.
     """
-    found = min((by_one_of(part, len(parts)) for part in parts), key=_badness)
-    return replace(found, among=found.among * len(parts))
+    weakest = min((by_one_of(part, len(parts)) for part in parts), key=_badness)
+    return replace(weakest, among=weakest.among * len(parts))
 
 
 def _badness(part: Part) -> tuple[int, float, float]:

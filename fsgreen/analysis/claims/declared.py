@@ -232,14 +232,14 @@ def _wrong_selector(
         yield "nothing is claimed: name a number, at_least, at_most or above"
     if isinstance(selector, Amount) and len(selector.limits) > 1 + selector.is_between:
         yield f"one of {' and '.join(selector.limits)} would not count: name one, or both ends"
-    found = [levels_of(cell, cells) for cell in (*selector.of, *against)]
-    named = [own for _, _, own in found]
+    of_selector = [levels_of(cell, cells) for cell in (*selector.of, *against)]
+    named = [own for _, _, own in of_selector]
     levels = [pair for cell in (entry.where, selector.where, *named) for pair in cell.items()]
     for several in (selector.for_each, getattr(selector, "over", {})):
         levels += [(name, level) for name, of in several.items() for level in of]
     for name, level in levels:
         yield from _wrong_levels(name, [level])
-    of_cells = {name for _, base, _ in found for name in base}
+    of_cells = {name for _, base, _ in of_selector for name in base}
     names = {"of", "against", "cell", *of_cells, *(name for name, _ in levels)}
     names |= {"option"} if "file_system" in names else set()
     for text in (selector.what or "", selector.published or ""):
@@ -278,10 +278,10 @@ def _unknown_states(slug: str, entry: Entry, states: Collection[str]) -> Iterato
 def _wrong_placeholders(text: str, names: Collection[str]) -> Iterator[str]:
     """Yield what stands in braces in a text and is no name of a cell or of a level."""
     try:
-        found = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+        placeholders = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
     except ValueError as error:
         yield f"{text!r} cannot be filled in: {error}"
         return
-    for name in found:
+    for name in placeholders:
         if name not in names:
             yield unknown("name in braces", name, names).what

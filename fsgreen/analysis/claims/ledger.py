@@ -147,8 +147,8 @@ def parts_of(
     parts = selected(entry, numbers, source, claims.cells, claims.states)
     if entry.check is not None:
         asked = [claims.states[name] for name in entry.state]
-        found = checks[entry.check](source, numbers)
-        parts += [source.in_state(part, asked, part.cells or None) for part in found]
+        checked = checks[entry.check](source, numbers)
+        parts += [source.in_state(part, asked, part.cells or None) for part in checked]
     return [by_construction(part) if entry.built else part for part in parts]
 
 

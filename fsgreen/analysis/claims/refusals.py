@@ -31,15 +31,15 @@ def of_claim(parts: Sequence[Part]) -> list[Part]:
     It takes one part to refuse a claim, so that the chance to refuse a right one grows with their
     number. That all hold needs no correction (an intersection-union test).
     """
-    found, left = list(parts), sum(map(_by_chance, parts))
+    corrected, left = list(parts), sum(map(_by_chance, parts))
     doubtful = sure = {nth for nth, part in enumerate(parts) if part.verdict in REFUSED}
     while sure:
         for nth in doubtful:
-            found[nth] = by_one_of(parts[nth], left)
-        sure = {nth for nth in doubtful if found[nth].verdict in REFUSED}
+            corrected[nth] = by_one_of(parts[nth], left)
+        sure = {nth for nth in doubtful if corrected[nth].verdict in REFUSED}
         doubtful = doubtful - sure
         left -= sum(_by_chance(parts[nth]) for nth in sure)
-    return found
+    return corrected
 
 
 def _by_chance(part: Part) -> bool:

@@ -100,7 +100,7 @@ class Source:
             if not levels and self.cell(cell).empty
         )
         fields = {"needs": "; ".join(texts), "lacks": lacks}
-        return {name: found for name, found in fields.items() if found}
+        return {name: value for name, value in fields.items() if value}
 
     def moves(self, *cells: Cell) -> bool:
         """Return whether a cell has no steady state (rule 24); virtual time has no series."""
@@ -257,8 +257,10 @@ class Source:
             return part
         own = None if cells is None else [Cell(**cell) for cell in cells]
         on = self._every() if own is None else ((cell, self.cell(cell)) for cell in own)
-        found = outside(states, ((cell, rows.assign(**self.inherent)) for cell, rows in on))
-        return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(found)) if found else part
+        misses = outside(states, ((cell, rows.assign(**self.inherent)) for cell, rows in on))
+        if not misses:
+            return part
+        return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(misses))
 
     def _every(self) -> Iterator[tuple[Cell, pd.DataFrame]]:
         """Yield each cell with its trials."""

@@ -102,9 +102,9 @@ def known_columns() -> tuple[str, ...]:
 
 def outside(states: Iterable[State], cells: Iterable[tuple[Cell, pd.DataFrame]]) -> list[Found]:
     """Return what was found of the trials of cells that were not in the states of a part."""
-    every, found = list(cells), []
+    every, misses = list(cells), []
     for state in states:
         missed = [list(state.missed(trials)) for cell, trials in every if state.about(cell)]
         if not (state.one_is_enough and [] in missed):
-            found += [one for of_cell in missed for one in of_cell]
-    return found
+            misses += [miss for of_cell in missed for miss in of_cell]
+    return misses

@@ -54,7 +54,7 @@ def tellings(
         What in.
     """
     pairs = [*pairs_of(planned.trials, comparisons, planned.treatments)]
-    found = []
+    rows = []
     for workload in dict.fromkeys(workload for _, workload, _, _ in pairs):
         families = Counter(kind for kind, of, _, _ in pairs if of == workload)
         largest = max(families.values())
@@ -63,7 +63,7 @@ def tellings(
             expected = Expected.of(reach, planned.blocks)
             known = None if reach is None else reach.after(planned.blocks)
             if known is None:
-                found.append(Telling(workload, metric, largest, *(math.nan,) * 3))
+                rows.append(Telling(workload, metric, largest, *(math.nan,) * 3))
                 continue
             smallest, alone = (
                 100
@@ -73,5 +73,5 @@ def tellings(
                 for count in (largest, 1)
             )
             half_percent = 100 * (expected.high - 1)
-            found.append(Telling(workload, metric, largest, half_percent, smallest, alone))
-    return found
+            rows.append(Telling(workload, metric, largest, half_percent, smallest, alone))
+    return rows

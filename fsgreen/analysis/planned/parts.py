@@ -98,7 +98,7 @@ def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
     What a study's own code tests is not foreseen.
     """
     testbed = None if planned.pilot is None else planned.pilot.testbed
-    found = []
+    foreseen = []
     for slug, claim in claims.stated.items():
         entry = claims.entries[slug]
         if entry.built:
@@ -107,14 +107,14 @@ def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
         places = {**claim, "testable_on": [*claim["testable_on"], *entry.also_on]}
         for part in selected(entry, claim["numbers"], planned, claims.cells, claims.states):
             placed = part if testbed is None else on_testbed(part, places, testbed, texts)
-            found.append(Prospect(slug, placed, planned.bound))
-    return found
+            foreseen.append(Prospect(slug, placed, planned.bound))
+    return foreseen
 
 
-def blocks_for(found: Sequence[Prospect], share: float) -> int | None:
+def blocks_for(foreseen: Sequence[Prospect], share: float) -> int | None:
     """Return how many blocks give so large a share of parts enough power; None where none do."""
     wanted = sorted(
-        math.inf if one.out_of_state or one.blocks is None else one.blocks for one in found
+        math.inf if one.out_of_state or one.blocks is None else one.blocks for one in foreseen
     )
     enough = wanted[math.ceil(share * len(wanted)) - 1] if wanted else math.inf
     return int(enough) if math.isfinite(enough) else None

@@ -49,7 +49,7 @@ class Pilot:
     turns: Mapping[str, stats.TurnComponents] = field(default_factory=dict)
     left_x: Mapping[str, float] = field(default_factory=dict)
     _known: dict[tuple[str, Cell], stats.Components] = field(default_factory=dict)
-    _found: dict[tuple[str, Cell, Cell | None, str | None], stats.Estimate] = field(
+    _estimates: dict[tuple[str, Cell, Cell | None, str | None], stats.Estimate] = field(
         default_factory=dict
     )
 
@@ -78,7 +78,7 @@ class Pilot:
         left_x = {name: share for name, share in left_x.items() if not math.isnan(share)}
         return cls(campaign, plan, testbed, source, pace, turns, left_x)
 
-    def found(
+    def estimate(
         self, metric: str, cell: Cell, baseline: Cell | None = None, other_metric: str | None = None
     ) -> stats.Estimate:
         """Return what the pilot found of a cell, or of its ratio to another; asked for once.
@@ -86,15 +86,15 @@ class Pilot:
         Without an interval where it has no trials of one of them.
         """
         key = (metric, cell, baseline, other_metric)
-        if key not in self._found:
+        if key not in self._estimates:
             cells = [cell] if baseline is None else [cell, baseline]
             if any(self.source.cell(one).empty for one in cells):
-                self._found[key] = stats.Estimate(math.nan, math.nan, math.nan, 0)
+                self._estimates[key] = stats.Estimate(math.nan, math.nan, math.nan, 0)
             elif baseline is None:
-                self._found[key] = self.source.value(metric, cell)
+                self._estimates[key] = self.source.value(metric, cell)
             else:
-                self._found[key] = self.source.effect(metric, cell, baseline, other_metric)
-        return self._found[key]
+                self._estimates[key] = self.source.effect(metric, cell, baseline, other_metric)
+        return self._estimates[key]
 
     def components(self, metric: str, cell: Cell) -> stats.Components:
         """Return how far trials scatter in a metric, over all cells that do the work of this one.
@@ -110,8 +110,8 @@ class Pilot:
                 if {**one.only(of_work), **work} == {**one.only(of_work)}
                 and ("load_ops_s" in one) == ("load_ops_s" in work)
             ]
-            found = [one for one in alike if not self.source.cell(one).empty]
-            rates = [by_block(self.source.sample(one, metric)) for one in found]
+            measured = [one for one in alike if not self.source.cell(one).empty]
+            rates = [by_block(self.source.sample(one, metric)) for one in measured]
             table = pd.DataFrame(rates).to_numpy(dtype=float) if rates else np.empty((0, 0))
             sound = np.where(np.isfinite(table) & (table > 0), table, math.nan)
             self._known[metric, work] = stats.variance_components(sound)
@@ -123,12 +123,13 @@ class Pilot:
         1 where one of them has no windows: what turns leave is then not known. Windows are taken to
         be independent of each other inside a trial, so that a longer one scatters less.
         """
-        were, found = self.plan.profile.windows, self.turns.get(workload)
-        if windows is None or were is None or found is None:
+        were, components = self.plan.profile.windows, self.turns.get(workload)
+        if windows is None or were is None or components is None:
             return 1.0
-        window_percent = found.window_percent * math.sqrt(were.length_s / windows.length_s)
-        will = math.hypot(found.making_percent, window_percent / math.sqrt(windows.count))
-        was = math.hypot(found.making_percent, found.window_percent / math.sqrt(were.count))
+        window_percent = components.window_percent * math.sqrt(were.length_s / windows.length_s)
+        will = math.hypot(components.making_percent, window_percent / math.sqrt(windows.count))
+        was_percent = components.window_percent / math.sqrt(were.count)
+        was = math.hypot(components.making_percent, was_percent)
         return will / was if was > 0 else 1.0
 
     def block_s(self, plan: Plan, cells: Iterable[Cell]) -> float | None:

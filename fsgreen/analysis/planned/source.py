@@ -139,9 +139,9 @@ class Planned(Source):
 
     def cell(self, cell: Cell) -> pd.DataFrame:
         """Return what is known of the trials of a cell to come; empty if the plan lacks it."""
-        found = super().cell(cell)
-        self.asked.update(found["label"])
-        return found
+        trials = super().cell(cell)
+        self.asked.update(trials["label"])
+        return trials
 
     def meets(self, precondition: str, cell: Cell) -> bool:
         """Return whether the trials of the plan will meet a precondition."""
@@ -168,7 +168,7 @@ class Planned(Source):
             return stats.Estimate.exactly(self.blocks, self.blocks)
         if self.pilot is None:
             return Expected.of(None, self.blocks)
-        ours = self.pilot.found(metric, cell)
+        ours = self.pilot.estimate(metric, cell)
         known = Precision.of(ours)
         if known is not None:
             reach = Reach(known.error * math.sqrt(ours.n), 1, known.of_logs)
@@ -187,7 +187,7 @@ class Planned(Source):
         """
         if self.pilot is None:
             return Expected.of(None, self.blocks)
-        ours = self.pilot.found(metric, subject, baseline, other_metric)
+        ours = self.pilot.estimate(metric, subject, baseline, other_metric)
         known = Precision.of(ours)
         if known is None:
             reach = self.shared_reach(metric, subject)

@@ -149,8 +149,8 @@ def _block_groups(source: Servers, numbers: Numbers) -> Iterator[Part]:
 
 def _per_group(trials: pd.DataFrame, config: Cell) -> stats.Estimate | None:
     """Return the blocks per group of all trials of a configuration: mean, least and most."""
-    found = trials[at(trials, config)]["group_blocks_count"].dropna()
-    return None if found.empty else stats.Estimate.over_all(found)
+    blocks = trials[at(trials, config)]["group_blocks_count"].dropna()
+    return None if blocks.empty else stats.Estimate.over_all(blocks)
 
 
 CHECKS = {"metric_identity": metric_identity, **functions_of(vars(), "source")}

@@ -166,12 +166,12 @@ def _row_of_table2(name: str) -> Check:
         more_mb = large["size_mb_count"] - small["size_mb_count"]
         more_j = large["energy_j"] - small["energy_j"]
         more_s = large["duration_s"] - small["duration_s"]
-        found = (
+        simulated = (
             ("start-up energy, J", small["energy_j"] - more_j / more_mb * small["size_mb_count"]),
             ("transfer power, W", more_j / more_s),
             ("bandwidth, MB/s", more_mb / more_s),
         )
-        for (what, value), number in zip(found, numbers, strict=False):
+        for (what, value), number in zip(simulated, numbers, strict=False):
             target = about(number["value"])
             yield _part(
                 what, stats.Estimate.exactly(value, len(rows)), target, f"{number['value']:g}"

@@ -198,10 +198,10 @@ def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
             where=program,
             next_step=f"{BUILD} --from-source" if old else "mend the days",
         )
-    found: dict[str, list[Woken]] = {run: [] for run in runs}
+    woken_by_run: dict[str, list[Woken]] = {run: [] for run in runs}
     for row in csv.DictReader(io.StringIO(done.stdout)):
-        found[row["run"]].append(Woken(int(row["at_s"]), row["why"], int(row["copied_b"])))
-    return found
+        woken_by_run[row["run"]].append(Woken(int(row["at_s"]), row["why"], int(row["copied_b"])))
+    return woken_by_run
 
 
 def lacking(of: Week, spins: Iterable[Woken]) -> tuple[list[float], list[float]]:

@@ -94,10 +94,10 @@ def traces(printed: Printed, days: Simulated | None) -> pd.DataFrame:
     rows = []
     for name, row in printed.traces.iterrows():
         rate = row["operations"] / (row["duration_h"] * 3600)
-        found = dict.fromkeys(("ops/s", "updates", "requests/s to the server"), NOTHING)
+        generated = dict.fromkeys(("ops/s", "updates", "requests/s to the server"), NOTHING)
         if days is not None:
             sums = days.weeks[days.weeks["trace"] == name].sum(numeric_only=True)
-            found = {
+            generated = {
                 "ops/s": f"{sums['work_ops'] / sums['duration_s']:.3g}",
                 "updates": f"{100 * sums['updates_count'] / sums['work_ops']:.3g} %",
                 "requests/s to the server": f"{sums['requests_count'] / sums['duration_s']:.3g}",
@@ -108,7 +108,7 @@ def traces(printed: Printed, days: Simulated | None) -> pd.DataFrame:
                 "ops/s, printed": f"{rate:.3g}",
                 "updates, printed": f"{row['update_ops_percent']:g} %",
                 "working set (MB)": f"{row['working_set_mb']:g}",
-                **{f"{what}, generated": value for what, value in found.items()},
+                **{f"{what}, generated": value for what, value in generated.items()},
             }
         )
     return pd.DataFrame(rows)

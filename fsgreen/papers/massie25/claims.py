@@ -49,8 +49,8 @@ def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
     and the threads of its database, in which it may differ from the study's baseline.
     """
     trials = read_table(campaign, "trials")
-    found = claims.sources_of(campaign, of_paper)
-    return {testbed: replace(source, trials=trials) for testbed, source in found.items()}
+    sources = claims.sources_of(campaign, of_paper)
+    return {testbed: replace(source, trials=trials) for testbed, source in sources.items()}
 
 
 # --- on trials ----------------------------------------------------------------------------------

@@ -70,23 +70,23 @@ def numbers(campaign: str) -> dict[str, Any]:
 def _file_systems(campaign: str) -> dict[str, Any]:
     """Return what the report says of file systems: their spread by clock, and how clocks differ."""
     runs = runs_of(campaign, read_table(campaign, "trials"), read_table(campaign, "finishes"))
-    found = spreads(runs, virtual.sizes(campaign))
+    spread = spreads(runs, virtual.sizes(campaign))
     return {
         "map_mib": MAP_KIB[FILE_SYSTEMS[0]] // 1024,
         "published_spread": _range(list(published(Printed.load().points("3")).values())),
-        "spreads": spread_lines(found),
-        "clocks": clocks_line(found),
+        "spreads": spread_lines(spread),
+        "clocks": clocks_line(spread),
     }
 
 
-def spread_lines(found: pd.DataFrame) -> list[str]:
+def spread_lines(spread: pd.DataFrame) -> list[str]:
     """Return a line for each clock and size of files: the spread on each file system.
 
     It is that under the elevator, where the disk takes one request at a time: with tags there is
     nothing left to order.
     """
-    queued = found["series"].str.contains(" tags") & ~found["series"].str.contains("no tags")
-    unfair = found[(found["scheduler"] == "elevator") & ~queued]
+    queued = spread["series"].str.contains(" tags") & ~spread["series"].str.contains("no tags")
+    unfair = spread[(spread["scheduler"] == "elevator") & ~queued]
     lines = []
     for (clock, total_mib), of_clock in unfair.groupby(["clock", "total_mib"]):
         by_system = [
@@ -98,9 +98,9 @@ def spread_lines(found: pd.DataFrame) -> list[str]:
     return lines
 
 
-def clocks_line(found: pd.DataFrame) -> str:
+def clocks_line(spread: pd.DataFrame) -> str:
     """Return how much the two clocks differ at files of one size, as a sentence."""
-    both = by_both_clocks(found)
+    both = by_both_clocks(spread)
     if both.empty:
         return "The two clocks have no cells with files of one size."
     apart = both["virtual_over_real_x"]
@@ -131,13 +131,13 @@ def _probed(campaign: str) -> str:
 
 def _virtual(campaign: str) -> str:
     """Return what there is in virtual time, as a sentence."""
-    found = virtual.read(campaign)
-    if found is None:
+    simulated = virtual.read(campaign)
+    if simulated is None:
         return "This campaign has no runs in virtual time."
-    cells = found.trials.drop(columns=["trial", "block", "order"]).groupby(
+    cells = simulated.trials.drop(columns=["trial", "block", "order"]).groupby(
         ["readers", "disk", "partition", "queue_depth", "scheduler"]
     )
     return (
-        f"{len(found.trials)} runs of {cells.ngroups} cells in virtual time, profile "
-        f"{found.plan.profile.name}, plan {found.plan.hash[:12]}."
+        f"{len(simulated.trials)} runs of {cells.ngroups} cells in virtual time, profile "
+        f"{simulated.plan.profile.name}, plan {simulated.plan.hash[:12]}."
     )

@@ -175,11 +175,11 @@ def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list
     trials, finishes : DataFrame
         The tables `trials.csv` and `finishes.csv`.
     """
-    found = [Runs(REAL, trials, finishes, scale_of(read_plan(campaign)))]
+    runs = [Runs(REAL, trials, finishes, scale_of(read_plan(campaign)))]
     simulated = virtual.read(campaign)
     if simulated is not None:
-        found.append(Runs(VIRTUAL, simulated.trials, simulated.finishes, scale_of(simulated.plan)))
-    return found
+        runs.append(Runs(VIRTUAL, simulated.trials, simulated.finishes, scale_of(simulated.plan)))
+    return runs
 
 
 def scale_of(plan: Plan) -> float:

@@ -53,13 +53,13 @@ def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CELL, "clock", "value_x", "low_x", "high_x"])
 
 
-def by_both_clocks(found: pd.DataFrame) -> pd.DataFrame:
+def by_both_clocks(spread: pd.DataFrame) -> pd.DataFrame:
     """Return the cells that both clocks have with files of one size, and `virtual_over_real_x`.
 
     That ratio is the error of the model in virtual time, which none of its intervals holds.
     """
     real, virtual = (
-        found[found["clock"] == clock].set_index(CELL)["value_x"] for clock in (REAL, VIRTUAL)
+        spread[spread["clock"] == clock].set_index(CELL)["value_x"] for clock in (REAL, VIRTUAL)
     )
     both = pd.DataFrame({"real_x": real, "virtual_x": virtual}).dropna().reset_index()
     return both.assign(virtual_over_real_x=both["virtual_x"] / both["real_x"])
@@ -68,12 +68,12 @@ def by_both_clocks(found: pd.DataFrame) -> pd.DataFrame:
 def published(points: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the published ratio under the elevator by series, of those that figure 3 states."""
     at_rank = {(point["series"], point["x"]): point.get("y") for point in points}
-    found = {}
+    ratios = {}
     for series in FIGURE_3:
         first, last = (at_rank.get((f"{series} elevator", rank)) for rank in (1, EIGHT))
         if first is not None and last is not None:
-            found[series] = last / first
-    return found
+            ratios[series] = last / first
+    return ratios
 
 
 def _cells() -> Iterable[tuple[str, str, str]]:

@@ -20,10 +20,10 @@ NOT_RUN = "not run"
 SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
 
 
-def write_tables(campaign: str, runs: Sequence[Runs], found: pd.DataFrame) -> Path:
+def write_tables(campaign: str, runs: Sequence[Runs], spread: pd.DataFrame) -> Path:
     """Write the tables as `.csv` and `.tex`; return their folder.
 
-    `found` is what `spreads.spreads` gives. With a server there is a table of its figures beside.
+    `spread` is what `spreads.spreads` gives. With a server there is a table of its figures beside.
     """
     of_server = (
         {"served": ("MiB/s of readers of a server, simulated disks", served(runs))}
@@ -45,7 +45,7 @@ def write_tables(campaign: str, runs: Sequence[Runs], found: pd.DataFrame) -> Pa
             ),
             "file_systems": (
                 "The last of eight readers over the first by file system, simulated disks",
-                file_systems(found),
+                file_systems(spread),
             ),
         },
     )
@@ -113,12 +113,13 @@ def schedulers(runs: Sequence[Runs]) -> pd.DataFrame:
     )
 
 
-def file_systems(found: pd.DataFrame) -> pd.DataFrame:
+def file_systems(spread: pd.DataFrame) -> pd.DataFrame:
     """Return a row per series, scheduler, file system and size: both clocks, and how they differ.
 
     The sizes are those of real time, and the published one.
     """
-    shown = found[found["total_mib"].isin({*found[found["clock"] == REAL]["total_mib"], TOTAL_MIB})]
+    of_real = spread[spread["clock"] == REAL]["total_mib"]
+    shown = spread[spread["total_mib"].isin({*of_real, TOTAL_MIB})]
     apart = by_both_clocks(shown).set_index(CELL)["virtual_over_real_x"]
     rows = []
     for cell, of_cell in shown.groupby(CELL, sort=False):

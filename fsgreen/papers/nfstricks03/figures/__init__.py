@@ -36,24 +36,24 @@ def write(campaign: str) -> Path:
     runs = [replace(real, flagged=flagged(read_table(campaign, "effects"))), *others]
     printed = Printed.load()
     folder = paths.results(campaign) / "figures"
-    found = spreads(runs, virtual.sizes(campaign))
-    drawn = _of_server(runs, printed) if has_server(trials) else _of_files(runs, printed, found)
+    spread = spreads(runs, virtual.sizes(campaign))
+    drawn = _of_server(runs, printed) if has_server(trials) else _of_files(runs, printed, spread)
     for name, figure in drawn:
         save(figure, folder, name)
     keeper(campaign)(irregular_cells_of(campaign), "irregular_cells")
     for name, curve in confound_curves(campaign).items():
         save(curve, folder, name)
-    write_tables(campaign, runs, found)
+    write_tables(campaign, runs, spread)
     return folder
 
 
 def _of_files(
-    runs: Sequence[Runs], printed: Printed, found: pd.DataFrame
+    runs: Sequence[Runs], printed: Printed, spread: pd.DataFrame
 ) -> Iterator[tuple[str, Figure]]:
     for number, names in (("1", FIGURE_1), ("2", FIGURE_2)):
         yield f"fig{number}", by_readers(runs, names, printed.points(number))
     yield "fig3", by_rank(runs, printed.points("3"))
-    yield "fig3_file_systems", by_file_system(runs[0], found, printed.points("3"))
+    yield "fig3_file_systems", by_file_system(runs[0], spread, printed.points("3"))
     yield "fig3_schedulers", schedulers(runs)
 
 

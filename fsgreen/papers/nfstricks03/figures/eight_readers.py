@@ -123,27 +123,27 @@ def _published_ranks(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
 
 
 @styled
-def by_file_system(real: Runs, found: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> Figure:
+def by_file_system(real: Runs, spread: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> Figure:
     """Return the last reader's time over the first's by file system, a panel per series.
 
     Parameters
     ----------
     real : Runs
         Those in real time.
-    found : DataFrame
+    spread : DataFrame
         As `spreads.spreads` gives it; shown are files of the size that real time has.
     points : sequence of mappings
         The points of the published figure 3.
     """
     figure = new(3.0)
-    measured = found[found["clock"] == REAL]
+    measured = spread[spread["clock"] == REAL]
     if measured.empty:
         return empty(figure, NOTHING)
     total_mib = measured["total_mib"].iloc[0]
     panels = figure.subplots(1, len(FIGURE_3), sharex=True, sharey=True)
     for axes, name in zip(panels, FIGURE_3, strict=True):
-        _by_clock(axes, found[(found["series"] == name) & (found["total_mib"] == total_mib)], name)
-        _flags(axes, real, found[(found["series"] == name) & (found["clock"] == REAL)], name)
+        _by_clock(axes, spread[(spread["series"] == name) & (spread["total_mib"] == total_mib)], name)
+        _flags(axes, real, spread[(spread["series"] == name) & (spread["clock"] == REAL)], name)
         if name in (known := published(points)):
             axes.plot(
                 0, known[name], color="black", marker=SCHEDULERS["elevator"], linestyle="none"
@@ -157,13 +157,13 @@ def by_file_system(real: Runs, found: pd.DataFrame, points: Sequence[Mapping[str
     panels[0].set_yticks([], minor=True)
     panels[0].set(ylabel="last reader's time over the first's", ylim=(0.9, 12))
     mark_simulated(panels)
-    figure.legend(handles=_legend(found), loc="outside upper center", ncols=4)
+    figure.legend(handles=_legend(spread), loc="outside upper center", ncols=4)
     note(figure, f"8 files of {total_mib / EIGHT:g} MB on simulated disks; 95 % intervals")
     return figure
 
 
-def _by_clock(axes: Axes, found: pd.DataFrame, name: str) -> None:
-    for row in found.itertuples():
+def _by_clock(axes: Axes, spread: pd.DataFrame, name: str) -> None:
+    for row in spread.itertuples():
         axes.errorbar(
             PLACES[row.file_system] + APART[row.clock],
             row.value_x,
@@ -175,18 +175,18 @@ def _by_clock(axes: Axes, found: pd.DataFrame, name: str) -> None:
         )
 
 
-def _flags(axes: Axes, real: Runs, found: pd.DataFrame, name: str) -> None:
+def _flags(axes: Axes, real: Runs, spread: pd.DataFrame, name: str) -> None:
     points = {
         setup(name, scheduler=row.scheduler, file_system=row.file_system): (
             PLACES[row.file_system] + APART[REAL],
             row.value_x,
         )
-        for row in found.itertuples()
+        for row in spread.itertuples()
     }
     mark_flagged(axes, real, points)
 
 
-def _legend(found: pd.DataFrame) -> list[Line2D]:
+def _legend(spread: pd.DataFrame) -> list[Line2D]:
     return [
         *(
             Line2D([], [], color="black", marker=SCHEDULERS[key], linestyle="none", label=name)
@@ -195,7 +195,7 @@ def _legend(found: pd.DataFrame) -> list[Line2D]:
         *(
             Line2D([], [], color="black", marker="o", fillstyle=fill, linestyle="none", label=clock)
             for clock, fill in CLOCK_FILL.items()
-            if clock in set(found["clock"])
+            if clock in set(spread["clock"])
         ),
     ]
 
