@@ -146,10 +146,11 @@ def _components(
 
     return (
         f"{components.block_percent:.2g} % between blocks and {components.round_percent:.2g} % "
-        f"between rounds, which ratios are free of, {components.making_percent:.2g} % between makings, "
+        "between rounds, which ratios are free of, "
+        f"{components.making_percent:.2g} % between makings, "
         f"{components.window_percent:.2g} % between windows{explained}, so that another "
-        f"{components.buys_most} buys most: a ratio is known to {known(1, 1):.2g} %, with twice the "
-        f"blocks to {known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
+        f"{components.buys_most} buys most: a ratio is known to {known(1, 1):.2g} %, with twice "
+        f"the blocks to {known(2, 1):.2g} %, with twice the windows to {known(1, 2):.2g} %"
     )
 
 

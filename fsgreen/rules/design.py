@@ -127,7 +127,8 @@ def variance_components(evidence: Evidence) -> Answer:
         apart |= bound_percent < components.block_percent > components.trial_percent
         texts.append(
             f"{name}: {components.block_percent:.2g} % between blocks, "
-            f"{components.trial_percent:.2g} % between trials, so that another {components.buys_most} buys most"
+            f"{components.trial_percent:.2g} % between trials, so that another "
+            f"{components.buys_most} buys most"
         )
     text = "; ".join([*texts, _devices(trials)])
     return fired(text) if apart else quiet(text)

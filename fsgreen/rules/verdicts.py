@@ -136,12 +136,12 @@ def _campaigns(report: Report) -> Answer:
     own = estimates(report.parts)
     told = {name: estimates(parts) for name, parts in report.others.items()}
     every = pooled([own, *told.values()])
-    ours = {key: one for key, one in every.items() if key in own}
+    ours = {key: together for key, together in every.items() if key in own}
     if not ours:
         return not_asked("no other campaign of this study has an interval for the same part")
     beside = [name for name, of_campaign in told.items() if of_campaign.keys() & ours.keys()]
     disagree = [key for key, p in same_p(every).items() if key in own and p < stats.LEVEL]
-    spread_percent = 100 * math.expm1(float(np.median([one.spread for one in ours.values()])))
+    spread_percent = 100 * math.expm1(float(np.median([together.spread for together in ours.values()])))
     text = (
         f"{plural(len(ours), 'part')} also in {listed(sorted(beside))}: {len(disagree)} of them "
         "disagree by more than their intervals, and campaigns typically differ by "
@@ -232,7 +232,7 @@ def same_p(together: Mapping[Key, stats.Together]) -> dict[Key, float]:
 
     All parts of a study are one family, corrected by Holm's way.
     """
-    adjusted = stats.holm([one.same_p for one in together.values()])
+    adjusted = stats.holm([of_part.same_p for of_part in together.values()])
     return dict(zip(together, adjusted, strict=True))
 
 

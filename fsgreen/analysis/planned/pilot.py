@@ -88,7 +88,7 @@ class Pilot:
         key = (metric, cell, baseline, other_metric)
         if key not in self._estimates:
             cells = [cell] if baseline is None else [cell, baseline]
-            if any(self.source.cell(one).empty for one in cells):
+            if any(self.source.cell(cell).empty for cell in cells):
                 self._estimates[key] = stats.Estimate(math.nan, math.nan, math.nan, 0)
             elif baseline is None:
                 self._estimates[key] = self.source.value(metric, cell)
@@ -105,13 +105,13 @@ class Pilot:
         work = cell.only(of_work)
         if (metric, work) not in self._known:
             alike = [
-                one
-                for one in self.plan.cells
-                if {**one.only(of_work), **work} == {**one.only(of_work)}
-                and ("load_ops_s" in one) == ("load_ops_s" in work)
+                candidate
+                for candidate in self.plan.cells
+                if {**candidate.only(of_work), **work} == {**candidate.only(of_work)}
+                and ("load_ops_s" in candidate) == ("load_ops_s" in work)
             ]
-            measured = [one for one in alike if not self.source.cell(one).empty]
-            rates = [by_block(self.source.sample(one, metric)) for one in measured]
+            measured = [candidate for candidate in alike if not self.source.cell(candidate).empty]
+            rates = [by_block(self.source.sample(candidate, metric)) for candidate in measured]
             table = pd.DataFrame(rates).to_numpy(dtype=float) if rates else np.empty((0, 0))
             sound = np.where(np.isfinite(table) & (table > 0), table, math.nan)
             self._known[metric, work] = stats.variance_components(sound)
@@ -140,7 +140,7 @@ class Pilot:
 def _of_turns(
     trials: Iterable[Trial],
 ) -> Callable[[pd.DataFrame, pd.DataFrame], stats.TurnComponents]:
-    beside = {one.name: one.record.beside.trials for one in trials if one.record.beside is not None}
+    beside = {trial.name: trial.record.beside.trials for trial in trials if trial.record.beside is not None}
     return lambda table, series: components_of(table, series, beside)
 
 

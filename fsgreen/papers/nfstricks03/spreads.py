@@ -34,15 +34,15 @@ def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
         `series`, `scheduler`, `file_system`, `total_mib` of all files, `clock`, and the ratio
         `value_x` with its interval `low_x` and `high_x`, where there is one.
     """
-    measured = [one for one in runs if not one.virtual]
+    measured = [of_clock for of_clock in runs if not of_clock.virtual]
     rows = []
     for series, scheduler, file_system in _cells():
         cell = setup(series, EIGHT, scheduler, file_system)
         place = {"series": series, "scheduler": scheduler, "file_system": file_system}
-        for one in measured:
-            if len(one.cell(cell)):
-                size = {"total_mib": round(TOTAL_MIB * one.scale), "clock": REAL}
-                rows.append({**place, **size, **_columns(one.value(cell, "spread"))})
+        for of_clock in measured:
+            if len(of_clock.cell(cell)):
+                size = {"total_mib": round(TOTAL_MIB * of_clock.scale), "clock": REAL}
+                rows.append({**place, **size, **_columns(of_clock.value(cell, "spread"))})
         if sizes.empty:
             continue
         for total_mib, of_size in sizes[at(sizes, cell)].groupby("total_mib"):

@@ -55,10 +55,10 @@ def throughput(runs: Sequence[Runs]) -> pd.DataFrame:
     """Return a row per series and clock, a column per number of readers."""
     return pd.DataFrame(
         [
-            {"series": name, "clock": one.clock}
-            | {f"{n} readers": _value(one, setup(name, n), "rate") for n in READERS}
+            {"series": name, "clock": of_clock.clock}
+            | {f"{n} readers": _value(of_clock, setup(name, n), "rate") for n in READERS}
             for name in SERIES
-            for one in runs
+            for of_clock in runs
         ]
     )
 
@@ -67,12 +67,12 @@ def served(runs: Sequence[Runs]) -> pd.DataFrame:
     """Return a row per line of figures 4 to 8 and clock that has some of it, a column per point."""
     return pd.DataFrame(
         [
-            {"figure": number, "line": name, "clock": one.clock}
-            | {str(x): _value(one, line[x], "rate") if x in line else "" for x in READERS}
+            {"figure": number, "line": name, "clock": of_clock.clock}
+            | {str(x): _value(of_clock, line[x], "rate") if x in line else "" for x in READERS}
             for number, lines in figure_lines().items()
             for name, line in lines.items()
-            for one in runs
-            if any(len(one.cell(cell)) for cell in line.values())
+            for of_clock in runs
+            if any(len(of_clock.cell(cell)) for cell in line.values())
         ]
     )
 
@@ -81,14 +81,14 @@ def finishes(runs: Sequence[Runs]) -> pd.DataFrame:
     """Return a row per series, scheduler of figure 3 and clock, a column per rank."""
     return pd.DataFrame(
         [
-            {"series": name, "scheduler": scheduler, "clock": one.clock}
+            {"series": name, "scheduler": scheduler, "clock": of_clock.clock}
             | {
-                f"reader {rank}": _seconds(one, setup(name, scheduler=scheduler), rank)
+                f"reader {rank}": _seconds(of_clock, setup(name, scheduler=scheduler), rank)
                 for rank in range(1, EIGHT + 1)
             }
             for name in FIGURE_3
             for scheduler in ("elevator", "n-cscan")
-            for one in runs
+            for of_clock in runs
         ]
     )
 
@@ -100,15 +100,15 @@ def schedulers(runs: Sequence[Runs]) -> pd.DataFrame:
             {
                 "series": name,
                 "scheduler": scheduler,
-                "clock": one.clock,
-                "MiB/s": _value(one, of, "rate"),
-                "last over first": _value(one, of, "spread"),
-                "trials": str(len(one.cell(of))),
+                "clock": of_clock.clock,
+                "MiB/s": _value(of_clock, cell, "rate"),
+                "last over first": _value(of_clock, cell, "spread"),
+                "trials": str(len(of_clock.cell(cell))),
             }
             for name in FIGURE_3
-            for one in runs
-            for scheduler in sorted(one.trials["scheduler"].unique())
-            if len(one.cell(of := setup(name, scheduler=str(scheduler))))
+            for of_clock in runs
+            for scheduler in sorted(of_clock.trials["scheduler"].unique())
+            if len(of_clock.cell(cell := setup(name, scheduler=str(scheduler))))
         ]
     )
 

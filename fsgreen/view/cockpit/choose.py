@@ -141,7 +141,7 @@ def _preflight(order: Order) -> str:
     """Return what disturbs or limits, the worst first; what is well is counted."""
     findings = order.findings()
     told = [finding for finding in findings if finding.severity != "ok"]
-    rows = [(one.severity, one.subject, one.state, one.remedy) for one in told]
+    rows = [(finding.severity, finding.subject, finding.state, finding.remedy) for finding in told]
     others = plural(len(findings) - len(told), "other thing")
     well = f"{others} that could disturb it: in order"
     return markup.table(("", "what", "state", "what mends it"), rows) + markup.says(well)

@@ -37,7 +37,7 @@ def checks(runner: Runner, pair: Pair, effects: pd.DataFrame) -> Iterator[Check]
     yield _of_confounds(pair, row, results[0])
     yield from _of_state(pair, results)
     yield _of_machine(pair, results)
-    boundaries = {str(one.identity["boundary"]) for one in results}
+    boundaries = {str(result.identity["boundary"]) for result in results}
     modelled = "modelled" in boundaries
     yield Check(
         "Were watts measured?",

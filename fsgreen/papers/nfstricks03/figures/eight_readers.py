@@ -68,7 +68,7 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
         The points of the published figure.
     """
     figure = new(3.4)
-    if all(one.cell(setup(name)).empty for one in runs for name in FIGURE_3):
+    if all(of_clock.cell(setup(name)).empty for of_clock in runs for name in FIGURE_3):
         return empty(figure, NOTHING)
     first, others = side_by_side(figure, runs)
     for axes, one in zip(others, runs, strict=True):
@@ -86,13 +86,13 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
 
 
 def _line_by_rank(axes: Axes, runs: Runs, name: str, scheduler: str) -> None:
-    one = setup(name, scheduler=scheduler)
-    if runs.cell(one).empty:
+    cell = setup(name, scheduler=scheduler)
+    if runs.cell(cell).empty:
         return
-    times = {rank: runs.value(one, f"finish {rank}") for rank in RANKS}
+    times = {rank: runs.value(cell, f"finish {rank}") for rank in RANKS}
     label, style = f"{name}, {NAME[scheduler]}", LINE[scheduler]
     tops = draw_series(axes, name, times, markersize=3.5, linestyle=style, label=label)
-    mark_flagged(axes, runs, {one: (EIGHT, tops[-1])})
+    mark_flagged(axes, runs, {cell: (EIGHT, tops[-1])})
 
 
 def _published_ranks(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
@@ -142,8 +142,9 @@ def by_file_system(real: Runs, spread: pd.DataFrame, points: Sequence[Mapping[st
     total_mib = measured["total_mib"].iloc[0]
     panels = figure.subplots(1, len(FIGURE_3), sharex=True, sharey=True)
     for axes, name in zip(panels, FIGURE_3, strict=True):
-        _by_clock(axes, spread[(spread["series"] == name) & (spread["total_mib"] == total_mib)], name)
-        _flags(axes, real, spread[(spread["series"] == name) & (spread["clock"] == REAL)], name)
+        of_series = spread[spread["series"] == name]
+        _by_clock(axes, of_series[of_series["total_mib"] == total_mib], name)
+        _flags(axes, real, of_series[of_series["clock"] == REAL], name)
         if name in (known := published(points)):
             axes.plot(
                 0, known[name], color="black", marker=SCHEDULERS["elevator"], linestyle="none"
@@ -210,7 +211,7 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
         One for each clock.
     """
     figure = new(3.2)
-    if all(one.cell(setup(name)).empty for one in runs for name in FIGURE_3):
+    if all(of_clock.cell(setup(name)).empty for of_clock in runs for name in FIGURE_3):
         return empty(figure, NOTHING)
     panels = figure.subplots(1, len(runs), sharex=True, sharey=True, squeeze=False)[0]
     for axes, one in zip(panels, runs, strict=True):
@@ -233,7 +234,7 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
         *(
             Line2D([], [], color="black", marker=marker, linestyle="none", label=name)
             for name, marker in SCHEDULERS.items()
-            if any(name in set(one.trials["scheduler"]) for one in runs)
+            if any(name in set(of_clock.trials["scheduler"]) for of_clock in runs)
         ),
     ]
     figure.legend(handles=shown, loc="outside right center")
@@ -244,9 +245,9 @@ def schedulers(runs: Sequence[Runs]) -> Figure:
 def _by_scheduler(axes: Axes, runs: Runs, name: str) -> None:
     points = {}
     for scheduler, marker in SCHEDULERS.items():
-        one = setup(name, scheduler=scheduler)
-        if len(runs.cell(one)):
-            points[one] = runs.value(one, "spread").value, runs.value(one, "rate").value
+        cell = setup(name, scheduler=scheduler)
+        if len(runs.cell(cell)):
+            points[cell] = runs.value(cell, "spread").value, runs.value(cell, "rate").value
             axes.plot(
                 *points[one],
                 color=COLOUR[name],

@@ -105,7 +105,7 @@ def mark_flagged(axes: Axes, runs: Runs, points: Mapping[Cell, tuple[float, floa
 
 def sizes(runs: Sequence[Runs], whole_mb: float) -> str:
     """Return a published size as the runs had it, clock by clock where they differ."""
-    shown = {one.clock: f"{whole_mb * one.scale:g} MB" for one in runs}
+    shown = {of_clock.clock: f"{whole_mb * of_clock.scale:g} MB" for of_clock in runs}
     if len(set(shown.values())) == 1:
         return next(iter(shown.values()))
     return ", ".join(f"{size} ({clock})" for clock, size in shown.items())

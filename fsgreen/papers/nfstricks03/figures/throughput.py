@@ -54,7 +54,7 @@ def by_readers(
     """
     lines = {name: {n: setup(name, n) for n in READERS} for name in names}
     figure = new(2.9)
-    if not any(_ran(one, line) for one in runs for line in lines.values()):
+    if not any(_ran(of_clock, line) for of_clock in runs for line in lines.values()):
         return empty(figure, NOTHING)
     first, others = side_by_side(figure, runs)
     for axes, one in zip(others, runs, strict=True):
@@ -85,7 +85,7 @@ def of_server(
         The points of the published figure; where it states none, it has no panel.
     """
     figure = new(3.1)
-    ran = [one for one in runs if any(_ran(one, line) for line in lines.values())]
+    ran = [of_clock for of_clock in runs if any(_ran(of_clock, line) for line in lines.values())]
     if not ran:
         return empty(figure, NOTHING)
     stated = [point for point in published if point["series"] in lines]
