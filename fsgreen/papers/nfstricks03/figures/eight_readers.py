@@ -249,7 +249,7 @@ def _by_scheduler(axes: Axes, runs: Runs, name: str) -> None:
         if len(runs.cell(cell)):
             points[cell] = runs.value(cell, "spread").value, runs.value(cell, "rate").value
             axes.plot(
-                *points[one],
+                *points[cell],
                 color=COLOUR[name],
                 marker=marker,
                 markersize=6,
