@@ -20,7 +20,7 @@ VARIED = ("workload", "file_system", "option", "load_ops_s")
 
 SHARES = ("user", "system", "iowait", "idle", "steal")
 
-NOTHING = stats.Estimate(math.nan, math.nan, math.nan, 0)
+NOTHING = stats.Estimate.without_interval()
 NO_VARIATION = stats.Variation(math.nan, math.nan, math.nan, math.nan)
 """Of runs that were imported, which may say nothing of a quantity."""
 

@@ -1,7 +1,14 @@
 """Statistics of trials: pure functions, each with the source of its formula."""
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
-from fsgreen.stats.compare import Comparison, compare, effect, holm, simultaneous
+from fsgreen.stats.compare import (
+    Comparison,
+    compare,
+    compare_unpaired,
+    effect,
+    holm,
+    simultaneous,
+)
 from fsgreen.stats.dependence import FEWEST_BLOCKS, Dependence, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.farcells import far_p
@@ -55,7 +62,6 @@ from fsgreen.stats.turns import (
     left_by_turns,
     turn_components,
 )
-from fsgreen.stats.welch import compare_unpaired
 
 __all__ = [
     "FEW",

@@ -142,7 +142,7 @@ def studentised_ratio(
     (value,), (error,) = _log_ratios(sums.sum(axis=0, keepdims=True), n)
     ratio = math.exp(value)
     if n < MIN_BLOCKS:
-        return Estimate(ratio, math.nan, math.nan, n)
+        return Estimate.without_interval(ratio, n)
     if error < NO_SCATTER:
         return Estimate(ratio, ratio, ratio, n)
     parts = [_log_ratios(times @ sums, n) for times in _times_drawn(n, seed, resamples)]
@@ -153,7 +153,7 @@ def studentised_ratio(
     least, most = np.quantile(t, [0.5 - level / 2, 0.5 + level / 2], method="closest_observation")
     farthest = max(abs(value - most * error), abs(value - least * error))
     if not farthest < LARGEST_LOG:
-        return Estimate(ratio, math.nan, math.nan, n)
+        return Estimate.without_interval(ratio, n)
     return Estimate(ratio, math.exp(value - most * error), math.exp(value - least * error), n)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons of two cells that were measured in the same blocks."""
+"""Comparisons of two cells: inside the blocks that both have, or without any (Welch)."""
 
 from __future__ import annotations
 
@@ -73,6 +73,49 @@ def compare(
         logs.equivalence_p(bound) if ratio.has_interval else math.nan,
         pair.pooled,
         pair.estimate(pair.resampled_ratio),
+    )
+
+
+def compare_unpaired(
+    candidate: pd.DataFrame, baseline: pd.DataFrame, bound: float = math.nan
+) -> Comparison:
+    """Return effect size and tests by Welch's t of the logarithms (Welch 1947), without blocks.
+
+    The ratio is one of geometric means; drift while the runs were made is scatter, or looks like an
+    effect. Without two runs of each cell, or where one is not positive, there is no interval.
+
+    `candidate` and `baseline`: a row per run with the columns `above` and `below`, as in `compare`.
+    `bound`: as there; without one nothing is shown to be equivalent.
+    """
+    cells = (candidate, baseline)
+    n = min(map(len, cells))
+    values = [float(cell["above"].sum() / cell["below"].sum()) if n else math.nan for cell in cells]
+    rates = [(cell["above"] / cell["below"]).to_numpy(dtype=float) for cell in cells]
+
+    def untested(ratio: float) -> Comparison:
+        ours = Estimate.without_interval(ratio, n)
+        return Comparison(ours, *values, math.nan, math.nan, False, Estimate.without_interval())
+
+    if n == 0:
+        return untested(math.nan)
+    if any((of_cell <= 0).any() for of_cell in rates):
+        return untested(values[0] / values[1] if values[1] else math.nan)
+    logs = [np.log(of_cell) for of_cell in rates]
+    difference = float(logs[0].mean() - logs[1].mean())
+    ratio = math.exp(difference)
+    if n < 2:
+        return untested(ratio)
+    squares = [float(of_cell.var(ddof=1)) / of_cell.size for of_cell in logs]
+    parts = [square**2 / (of_cell.size - 1) for square, of_cell in zip(squares, logs, strict=True)]
+    degrees = sum(squares) ** 2 / sum(parts) if sum(parts) else n - 1
+    log_ratio = LogRatio(difference, math.sqrt(sum(squares)), degrees)
+    return Comparison(
+        Estimate(ratio, *log_ratio.interval(), n, degrees),
+        *values,
+        log_ratio.difference_p(),
+        log_ratio.equivalence_p(bound),
+        False,
+        Estimate.without_interval(),
     )
 
 

@@ -120,7 +120,7 @@ def compare_profiles(candidate: pd.DataFrame, baseline: pd.DataFrame) -> pd.Data
     rows = []
     for index, operation in enumerate(operations):
         between = np.diagonal(distances[index, :n, n:])
-        apart = mean_ci(between) if known[index] else Estimate(math.nan, math.nan, math.nan, n)
+        apart = mean_ci(between) if known[index] else Estimate.without_interval(n=n)
         rows.append(
             {
                 "operation": operation,

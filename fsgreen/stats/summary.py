@@ -49,6 +49,11 @@ class Estimate:
         """Return a value that has no error."""
         return cls(value, value, value, n)
 
+    @classmethod
+    def without_interval(cls, value: float = math.nan, n: int = 0) -> Estimate:
+        """Return a value of too few trials, or that nothing is known."""
+        return cls(value, math.nan, math.nan, n)
+
     @property
     def half_width_percent(self) -> float:
         """Return half the interval as a percentage of the value."""
@@ -86,7 +91,7 @@ def mean_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     n = sample.size
     mean = float(sample.mean())
     if n < 2:
-        return Estimate(mean, math.nan, math.nan, n)
+        return Estimate.without_interval(mean, n)
     half = _t_quantile(level, n - 1) * float(sample.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)
 
@@ -104,7 +109,7 @@ def median_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     if distributions.binom.cdf(rank, n, 0.5) > (1 - level) / 2:
         rank -= 1
     if rank < 0:
-        return Estimate(median, math.nan, math.nan, n)
+        return Estimate.without_interval(median, n)
     return Estimate(median, float(sample[rank]), float(sample[n - 1 - rank]), n)
 
 
@@ -130,7 +135,7 @@ def ratio_of_totals(
     n = above.size
     ratio = float(above.sum() / below.sum())
     if n < 2:
-        return Estimate(ratio, math.nan, math.nan, n)
+        return Estimate.without_interval(ratio, n)
     residuals = above - ratio * below
     error = math.sqrt(float((residuals**2).sum()) / (n - 1) / n) / float(below.mean())
     half = _t_quantile(level, n - 1) * error

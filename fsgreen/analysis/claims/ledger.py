@@ -46,17 +46,8 @@ CLAIM_COLUMNS = (
 PART_COLUMNS = (
     *("slug", "part", "detail", "verdict", "basis", "published", "ours", "unit"),
     *("band_low_x", "band_high_x", "side"),
-    *(
-        "ours_x",
-        "ours_low_x",
-        "ours_high_x",
-        "n",
-        "degrees_count",
-        "power_p",
-        "gate",
-        "boundary",
-        "needs",
-    ),
+    *("ours_x", "ours_low_x", "ours_high_x", "n", "degrees_count", "power_p"),
+    *("gate", "boundary", "needs"),
 )
 
 SIDES: Mapping[Literal[-1, 0, 1], str] = {-1: "below", 0: "", 1: "above"}
@@ -64,7 +55,6 @@ SIDES: Mapping[Literal[-1, 0, 1], str] = {-1: "below", 0: "", 1: "above"}
 
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
-
 
 Check = Callable[[Any, Numbers], Iterable[Part]]
 """Gives the parts that no selector can say, from a source and the published numbers."""
@@ -216,11 +206,11 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
 
 def parts_table(ledger: Ledger) -> pd.DataFrame:
     """Return a row per tested number: published, the band of agreement, ours with interval."""
-    nan = Estimate(float("nan"), float("nan"), float("nan"), 0)
+    untested = Estimate.without_interval()
     rows = []
     for slug, parts in ledger.items():
         for part in parts:
-            ours = part.ours or nan
+            ours = part.ours or untested
             rows.append(
                 {
                     "slug": slug,
@@ -231,8 +221,8 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                     "published": part.published,
                     "ours": shown(part) if part.tested else "",
                     "unit": part.unit if part.ours else "",
-                    "band_low_x": part.band.low if part.band else float("nan"),
-                    "band_high_x": part.band.high if part.band else float("nan"),
+                    "band_low_x": part.band.low if part.band else math.nan,
+                    "band_high_x": part.band.high if part.band else math.nan,
                     "side": SIDES[part.band.direction] if part.band else "",
                     "ours_x": ours.value,
                     "ours_low_x": ours.low,

@@ -281,7 +281,7 @@ def _deviation(values: pd.Series) -> stats.Estimate:
     """Return the standard deviation over the mean, with the interval of normal trials."""
     n, share = len(values), float(values.std() / values.mean())
     if n < stats.MIN_BLOCKS:
-        return stats.Estimate(share, math.nan, math.nan, n)
+        return stats.Estimate.without_interval(share, n)
     tails = distributions.chi2.ppf([1 - stats.LEVEL / 2, stats.LEVEL / 2], n - 1)
     low, high = (share * math.sqrt((n - 1) / tail) for tail in tails)
     return stats.Estimate(share, low, high, n)

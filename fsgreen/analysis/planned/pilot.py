@@ -89,7 +89,7 @@ class Pilot:
         if key not in self._estimates:
             cells = [cell] if baseline is None else [cell, baseline]
             if any(self.source.cell(cell).empty for cell in cells):
-                self._estimates[key] = stats.Estimate(math.nan, math.nan, math.nan, 0)
+                self._estimates[key] = stats.Estimate.without_interval()
             elif baseline is None:
                 self._estimates[key] = self.source.value(metric, cell)
             else:
