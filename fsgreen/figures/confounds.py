@@ -75,7 +75,7 @@ def offset_curve(curve: pd.DataFrame, basis: str) -> Figure:
             axes.plot(ends, [level, level], color=FLAG_COLOUR, linewidth=2, solid_capstyle="butt")
             if zone["edge_error_b"]:
                 axes.axvline(ends[0], color=GREY, linewidth=0.6, linestyle=":")
-        label = f"{len(found)} zones, by changepoints"
+        label = f"{len(measured)} zones, by changepoints"
         axes.plot([], [], color=FLAG_COLOUR, linewidth=2, label=label)
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
     return figure

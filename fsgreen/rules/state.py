@@ -130,7 +130,7 @@ def calm_machine(evidence: Evidence) -> Answer:
     )
     if blank:
         return unknown(f"{calm}; {' and '.join(blank)} cannot be read here (a virtual machine?)")
-    return quiet(f"{calm}; {', '.join(f'{key} {found[key]}' for key in CALM)}")
+    return quiet(f"{calm}; {', '.join(f'{key} {began[key]}' for key in CALM)}")
 
 
 def _warnings(starts: Sequence[Mapping[str, Any]]) -> list[str]:

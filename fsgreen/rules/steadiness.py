@@ -99,7 +99,7 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
         )
     if least_p(fewest) * len(tested) >= stats.LEVEL and 2 * least_p(blocks) >= stats.LEVEL:
         return unknown(f"{fewest} trials in their best order are no trend of one of {len(tested)}")
-    return quiet(f"{alone}: the smallest adjusted p is {min(adjusted):.2g}{found}")
+    return quiet(f"{alone}: the smallest adjusted p is {min(adjusted):.2g}{drifts}")
 
 
 def least_p(n: int) -> float:

@@ -141,7 +141,9 @@ def _campaigns(report: Report) -> Answer:
         return not_asked("no other campaign of this study has an interval for the same part")
     beside = [name for name, of_campaign in told.items() if of_campaign.keys() & ours.keys()]
     disagree = [key for key, p in same_p(every).items() if key in own and p < stats.LEVEL]
-    spread_percent = 100 * math.expm1(float(np.median([together.spread for together in ours.values()])))
+    spread_percent = 100 * math.expm1(
+        float(np.median([together.spread for together in ours.values()]))
+    )
     text = (
         f"{plural(len(ours), 'part')} also in {listed(sorted(beside))}: {len(disagree)} of them "
         "disagree by more than their intervals, and campaigns typically differ by "

@@ -84,22 +84,28 @@ def compare_unpaired(
     The ratio is one of geometric means; drift while the runs were made is scatter, or looks like an
     effect. Without two runs of each cell, or where one is not positive, there is no interval.
 
-    `candidate` and `baseline`: a row per run with the columns `above` and `below`, as in `compare`.
-    `bound`: as there; without one nothing is shown to be equivalent.
+    Parameters
+    ----------
+    candidate, baseline : DataFrame
+        A row per run with the columns `above` and `below`, as in `compare`.
+    bound : float
+        As there; without one nothing is shown to be equivalent.
     """
     cells = (candidate, baseline)
     n = min(map(len, cells))
-    values = [float(cell["above"].sum() / cell["below"].sum()) if n else math.nan for cell in cells]
+    ours, theirs = (
+        float(cell["above"].sum() / cell["below"].sum()) if n else math.nan for cell in cells
+    )
     rates = [(cell["above"] / cell["below"]).to_numpy(dtype=float) for cell in cells]
 
     def untested(ratio: float) -> Comparison:
-        ours = Estimate.without_interval(ratio, n)
-        return Comparison(ours, *values, math.nan, math.nan, False, Estimate.without_interval())
+        bare, none = Estimate.without_interval(ratio, n), Estimate.without_interval()
+        return Comparison(bare, ours, theirs, math.nan, math.nan, False, none)
 
     if n == 0:
         return untested(math.nan)
     if any((of_cell <= 0).any() for of_cell in rates):
-        return untested(values[0] / values[1] if values[1] else math.nan)
+        return untested(ours / theirs if theirs else math.nan)
     logs = [np.log(of_cell) for of_cell in rates]
     difference = float(logs[0].mean() - logs[1].mean())
     ratio = math.exp(difference)
@@ -111,7 +117,8 @@ def compare_unpaired(
     log_ratio = LogRatio(difference, math.sqrt(sum(squares)), degrees)
     return Comparison(
         Estimate(ratio, *log_ratio.interval(), n, degrees),
-        *values,
+        ours,
+        theirs,
         log_ratio.difference_p(),
         log_ratio.equivalence_p(bound),
         False,

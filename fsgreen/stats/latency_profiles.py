@@ -46,7 +46,7 @@ def emd(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    one, other : array_like, shape (..., buckets)
+    candidate, baseline : array_like, shape (..., buckets)
         Operations in each bucket; a profile without any has no distance (NaN).
     """
     return np.asarray(np.abs(_reached(candidate) - _reached(baseline)).sum(axis=-1))

@@ -114,7 +114,8 @@ def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
 def blocks_for(foreseen: Sequence[Prospect], share: float) -> int | None:
     """Return how many blocks give so large a share of parts enough power; None where none do."""
     wanted = sorted(
-        math.inf if prospect.out_of_state or prospect.blocks is None else prospect.blocks for prospect in foreseen
+        math.inf if prospect.out_of_state or prospect.blocks is None else prospect.blocks
+        for prospect in foreseen
     )
     enough = wanted[math.ceil(share * len(wanted)) - 1] if wanted else math.inf
     return int(enough) if math.isfinite(enough) else None

@@ -140,7 +140,11 @@ class Pilot:
 def _of_turns(
     trials: Iterable[Trial],
 ) -> Callable[[pd.DataFrame, pd.DataFrame], stats.TurnComponents]:
-    beside = {trial.name: trial.record.beside.trials for trial in trials if trial.record.beside is not None}
+    beside = {
+        trial.name: trial.record.beside.trials
+        for trial in trials
+        if trial.record.beside is not None
+    }
     return lambda table, series: components_of(table, series, beside)
 
 
