@@ -57,6 +57,4 @@ def ledger_of(slug, source, testbed="loop"):
 
 def put_to_test(slug, source):
     """The parts of one claim, wherever it may be decided."""
-    return parts_of(
-        OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"], source, CHECKS, OF_PAPER
-    )
+    return parts_of(OF_PAPER, slug, source, CHECKS)

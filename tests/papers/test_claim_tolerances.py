@@ -129,6 +129,11 @@ def test_a_factor_of_one_digit_is_no_half_of_one_more(worst, expected, tmp_path)
 @pytest.mark.parametrize(("gain", "expected"), [(1.97, "reproduced"), (1.95, SIZE_EXCLUDED)])
 def test_almost_double_is_what_rounds_to_double(gain, expected, tmp_path):
     """nfstricks03-01: the largest gain below the limit passed, whatever it was."""
+    assert verdict_with_gain("nfs_abstract_stride", gain, tmp_path) == expected
+
+
+def verdict_with_gain(slug, gain, tmp_path):
+    """The verdict on a claim if table 1 had this gain of cursors in each stride."""
 
     def change(rows):
         cursor = rows["read_ahead"] == "cursor"
@@ -137,9 +142,8 @@ def test_almost_double_is_what_rounds_to_double(gain, expected, tmp_path):
         rows.loc[cursor, "throughput_mb_s"] = [gain * default[place] for place in places]
 
     tables = printed(Nfstricks03, "nfstricks03_table1", tmp_path, change)
-    numbers = load_claims("nfstricks03")["nfs_abstract_stride"]["numbers"]
-    parts = list(nfstricks03.RECOMPUTED["nfs_abstract_stride"](tables, numbers))
-    assert combine(parts)[0] == expected
+    numbers = load_claims("nfstricks03")[slug]["numbers"]
+    return combine(list(nfstricks03.RECOMPUTED[slug](tables, numbers)))[0]
 
 
 def test_what_our_own_derivation_says_of_print_is_no_evidence_but_for_its_failure(tmp_path):
@@ -159,16 +163,7 @@ def test_what_our_own_derivation_says_of_print_is_no_evidence_but_for_its_failur
 @pytest.mark.parametrize(("gain", "expected"), [(1.499, "reproduced"), (1.49, "not reproduced")])
 def test_half_more_is_what_may_have_been_rounded_from_it(gain, expected, tmp_path):
     """nfstricks03-70: table 1 has two places, and 50 % there to the last of them."""
-
-    def change(rows):
-        cursor = rows["read_ahead"] == "cursor"
-        default = rows[~cursor].set_index(["partition", "stride"])["throughput_mb_s"]
-        places = rows.loc[cursor, ["partition", "stride"]].itertuples(index=False, name=None)
-        rows.loc[cursor, "throughput_mb_s"] = [gain * default[place] for place in places]
-
-    tables = printed(Nfstricks03, "nfstricks03_table1", tmp_path, change)
-    numbers = load_claims("nfstricks03")["cursor_50"]["numbers"]
-    assert combine(list(nfstricks03.RECOMPUTED["cursor_50"](tables, numbers)))[0] == expected
+    assert verdict_with_gain("cursor_50", gain, tmp_path) == expected
 
 
 def test_a_claim_of_which_print_has_one_half_is_tested_in_part():

@@ -89,8 +89,7 @@ def simulated(*, awake_w=7.5, asleep_w=1.0, spin_ups=7, most=3, off=1.0, bent=1.
 
 def parts(slug, **of):
     source = Days(simulated(**of), PRINTED, OF_PAPER.needs)
-    numbers = OF_PAPER.stated[slug]["numbers"]
-    return parts_of(OF_PAPER.entries[slug], numbers, source, CHECKS, OF_PAPER)
+    return parts_of(OF_PAPER, slug, source, CHECKS)
 
 
 def verdict(slug, **of):

@@ -122,8 +122,8 @@ def test_what_a_part_is_called_hangs_on_no_outcome(study, quick):
     one, other = (
         [
             (slug, part.what, part.published)
-            for slug, entry in claims.entries.items()
-            for part in parts_of(entry, claims.stated[slug]["numbers"], source, checks, claims)
+            for slug in claims.entries
+            for part in parts_of(claims, slug, source, checks)
         ]
         for source in (campaign(claims, luck=luck) for luck in (1, 2))
     )

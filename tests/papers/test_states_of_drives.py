@@ -69,9 +69,8 @@ def of_fio(**found):
 
 
 def parts(slug, source, claims=OF_SSDS):
-    numbers = claims.stated[slug]["numbers"]
     checks = sun14.CHECKS if claims is OF_SSDS else massie25.CHECKS
-    return parts_of(claims.entries[slug], numbers, source, checks, claims)
+    return parts_of(claims, slug, source, checks)
 
 
 SLOWED = {"webserver": {"device_busy_percent": 99.0}}

@@ -47,8 +47,7 @@ def source(*args, **of):
 
 
 def parts(slug, of):
-    entry, numbers = OF_PAPER.entries[slug], OF_PAPER.stated[slug]["numbers"]
-    return parts_of(entry, numbers, of, CHECKS, OF_PAPER)
+    return parts_of(OF_PAPER, slug, of, CHECKS)
 
 
 def verdict(slug, of):

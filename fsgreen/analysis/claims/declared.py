@@ -101,6 +101,10 @@ class Claims:
             raise document.refusal(faults)
         return cls(study, published or _own(study, entries), entries, needs, cells, states)
 
+    def needed(self, slug: str) -> str:
+        """Return what a test of a claim would take, in words."""
+        return "; ".join(self.needs[name] for name in self.entries[slug].needs)
+
 
 def _sound_entries(document: Document) -> tuple[dict[str, Entry], list[Fault]]:
     """Return the entries whose form is sound, by slug, and what is wrong with the others."""

@@ -12,7 +12,6 @@ import pandas as pd
 
 from fsgreen.analysis.claims import refusals
 from fsgreen.analysis.claims.declared import Claims
-from fsgreen.analysis.claims.kinds import Entry
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
@@ -105,35 +104,27 @@ def judge_claims(
     """
     ledger = {}
     for slug, claim in claims.stated.items():
-        entry = claims.entries[slug]
-        texts = "; ".join(claims.needs[name] for name in entry.needs)
-        places = {**claim, "testable_on": [*claim["testable_on"], *entry.also_on]}
         parts = [
-            on_testbed(part, places, testbed, texts)
+            on_testbed(part, claims, slug, testbed)
             for testbed, source in sources.items()
-            for part in parts_of(entry, claim["numbers"], source, checks, claims)
+            for part in parts_of(claims, slug, source, checks)
         ]
-        if entry.published and not any(part.tested for part in parts):
+        if claims.entries[slug].published and not any(part.tested for part in parts):
             parts = [part for part in parts if part.verdict == OTHER_STATE] + [
                 replace(part, needs=claims.needs.get(part.needs, part.needs))
                 for part in recomputed[slug](printed, claim["numbers"])
             ]
-        untold = Part(claim["statement"], "not testable here", needs=texts)
+        untold = Part(claim["statement"], "not testable here", needs=claims.needed(slug))
         ledger[slug] = refusals.of_claim(parts or [untold])
     return ledger
 
 
-def parts_of(
-    entry: Entry,
-    numbers: Numbers,
-    source: Source,
-    checks: Mapping[str, Check],
-    claims: Claims,
-) -> list[Part]:
+def parts_of(claims: Claims, slug: str, source: Source, checks: Mapping[str, Check]) -> list[Part]:
     """Return the parts of a claim that its entry declares, on one source.
 
     A part of a check is in the state of the cells that it names, or of all where it names none.
     """
+    entry, numbers = claims.entries[slug], claims.stated[slug]["numbers"]
     parts = selected(entry, numbers, source, claims.cells, claims.states)
     if entry.check is not None:
         asked = [claims.states[name] for name in entry.state]
@@ -142,14 +133,15 @@ def parts_of(
     return [by_construction(part) if entry.built else part for part in parts]
 
 
-def on_testbed(part: Part, claim: Mapping[str, Any], testbed: str, texts: str) -> Part:
-    """Return a part as what it counts for on a kind of testbed.
+def on_testbed(part: Part, claims: Claims, slug: str, testbed: str) -> Part:
+    """Return a part of a claim as what it counts for on a kind of testbed.
 
     A measurement may be looked at, but decides nothing, where the claim cannot be tested; on a
     simulated disk, or in a virtual machine, it is simulated.
     """
-    if not set(TESTABLE.get(testbed, ())) & set(claim["testable_on"]):
-        return _undecided(part, claim, texts)
+    testable_on = [*claims.stated[slug]["testable_on"], *claims.entries[slug].also_on]
+    if not set(TESTABLE.get(testbed, ())) & set(testable_on):
+        return _undecided(part, testable_on, claims.needed(slug))
     if testbed in SIMULATED and part.basis == "measured":
         return replace(part, basis="simulated")
     return part
@@ -267,9 +259,9 @@ def _grouped(groups: Sequence[Sequence[str]]) -> str:
     return "; ".join(groups[0] if len(groups) == 1 else [", ".join(of) for of in groups])
 
 
-def _undecided(part: Part, claim: Mapping[str, Any], texts: str) -> Part:
+def _undecided(part: Part, testable_on: Iterable[str], texts: str) -> Part:
     """Return a part whose measurement may be looked at, but decides nothing on this testbed."""
-    where = " or ".join(place for place in claim["testable_on"] if place != "published-data")
+    where = " or ".join(place for place in testable_on if place != "published-data")
     testbed = f"a testbed of the kind {where}"
     needs = part.needs or (f"{testbed}; {texts}" if texts else testbed)
     return replace(part, verdict="not testable here", basis=None, needs=needs)

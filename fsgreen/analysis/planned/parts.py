@@ -103,10 +103,8 @@ def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
         entry = claims.entries[slug]
         if entry.built:
             continue
-        texts = "; ".join(claims.needs[name] for name in entry.needs)
-        places = {**claim, "testable_on": [*claim["testable_on"], *entry.also_on]}
         for part in selected(entry, claim["numbers"], planned, claims.cells, claims.states):
-            placed = part if testbed is None else on_testbed(part, places, testbed, texts)
+            placed = part if testbed is None else on_testbed(part, claims, slug, testbed)
             foreseen.append(Prospect(slug, placed, planned.bound))
     return foreseen
 
