@@ -6,7 +6,7 @@ import argparse
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, TextIO, TypeAlias
 
 from fsgreen.errors import unknown
@@ -79,6 +79,12 @@ def show(text: str, *, hang: int = 0, out: TextIO | None = None) -> None:
         ),
         file=out,
     )
+
+
+def show_indented(lines: Iterable[str]) -> None:
+    """Print lines that keep their indentation, and hang four columns deeper where they go on."""
+    for line in lines:
+        show(line, hang=len(line) - len(line.lstrip()) + 4)
 
 
 def add_study(parser: argparse.ArgumentParser, *, name: str | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 
 from fsgreen.cli import command
 
@@ -69,18 +68,13 @@ def _claim(options: argparse.Namespace) -> None:
             )
         command.show(pipeline.reanalyse(campaign, "claims"))
         print()
-    _show_indented(evidence.lines(claim, options.campaign))
+    command.show_indented(evidence.lines(claim, options.campaign))
 
 
 def _ledger(options: argparse.Namespace) -> None:
     from fsgreen import ledger
 
-    _show_indented(ledger.lines(options.study, options.claim))
-
-
-def _show_indented(lines: Iterable[str]) -> None:
-    for line in lines:
-        command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+    command.show_indented(ledger.lines(options.study, options.claim))
 
 
 def _compare(options: argparse.Namespace) -> None:

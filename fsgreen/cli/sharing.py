@@ -64,8 +64,7 @@ def _gather(options: argparse.Namespace) -> None:
     from fsgreen import gathered
 
     results = gathered.gather(options.files, options.metric)
-    for line in gathered.lines(results):
-        command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+    command.show_indented(gathered.lines(results))
     if options.out is not None:
         for file in gathered.keep(results, options.out):
             print(file)
