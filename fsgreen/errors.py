@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
 
 MANY = 40
@@ -34,6 +35,14 @@ class FsgreenError(Exception):
         if next_step is not None:
             lines.append(f"  next:  {next_step}")
         super().__init__("\n".join(lines))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows: what, where and next, or what `%xmode` asks for."""
+        shown = sys.modules["IPython"].get_ipython().InteractiveTB
+        if shown.mode == "Context":  # as long as nobody has asked
+            return [f"fsgreen: {self}", "  frames: %xmode Verbose, then %tb"]
+        lines: list[str] = shown.structured_traceback(type(self), self, self.__traceback__)
+        return lines
 
 
 def unknown(

@@ -2,9 +2,15 @@
 
 import ast
 from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.manager import start_new_kernel
 
 import fsgreen
+from fsgreen import paths
 from fsgreen.errors import FsgreenError, unknown
+from tests.patience import LIMIT_S
 
 ERRORS = ("FsgreenError", "TrialFailed", "WorkloadFailed", "DiskFull")
 """What is raised with a sentence; `unknown` lists what is known, which is its next step."""
@@ -43,6 +49,31 @@ def test_every_error_of_the_package_has_a_next_step() -> None:
         if "next_step" not in {keyword.arg for keyword in call.keywords}
     ]
     assert bare == []
+
+
+@pytest.mark.notebook
+def test_a_notebook_shows_what_the_command_line_does_and_the_frames_who_asks_for_them() -> None:
+    """Under forty frames of a library nobody finds the next step."""
+    manager, client = start_new_kernel(cwd=str(paths.root()), transport_encryption="auto")
+    try:
+
+        def shown(code: str) -> str:
+            told: list[dict[str, Any]] = []
+            client.execute_interactive(code, timeout=LIMIT_S, output_hook=told.append)
+            (error,) = [one["content"] for one in told if one["msg_type"] == "error"]
+            return "\n".join(error["traceback"])
+
+        error = shown("import fsgreen; fsgreen.open('no-such-campaign').cells")
+        assert error.startswith("fsgreen: ")
+        what, *steps = [line.partition(":")[0] for line in error.splitlines()]
+        assert (what, steps[-2:]) == ("fsgreen", ["  next", "  frames"])
+        assert "results.py" in shown("%xmode Verbose\n%tb"), "as the last line says"
+        assert shown("%xmode Context\n%tb") == error
+        assert "ZeroDivisionError" in shown("1 / 0"), "what is no FsgreenError has its frames"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+        manager.cleanup_resources()
 
 
 def _errors(tree: ast.AST) -> list[ast.Call]:
