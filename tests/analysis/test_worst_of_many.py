@@ -3,11 +3,14 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fsgreen.analysis.claims.checks import worst
-from fsgreen.claims import ABOVE, Band, Part
+from fsgreen.analysis.claims.together import parts_together
+from fsgreen.claims import ABOVE, REFUSED, Band, Part
 from fsgreen.stats import Estimate
+from tests.parts_of_claims import part_of_a_campaign
 
 MANY = 20
 
@@ -59,3 +62,52 @@ def test_of_equal_cells_one_in_twenty_claims_is_refused_at_most():
         ]
         refused += worst(of_claim).verdict == "reversed"
     assert refused <= 0.08 * claims
+
+
+def test_of_many_campaigns_that_find_another_worst_cell_one_refuses_by_chance():
+    """By simulation: one of seven refused more right claims than one in ten, and decided them."""
+    random, claims, campaigns = np.random.default_rng(1), 300, 7
+    told = {
+        f"{name}": pd.DataFrame(
+            [_worst_of_equal(random, slug=f"{nth}", campaign=f"{name}") for nth in range(claims)]
+        )
+        for name in range(campaigns)
+    }
+    refused = sum(table["verdict"].isin(REFUSED) for table in told.values())
+    assert (refused > 0).sum() > 0.1 * claims
+    assert parts_together(told)["verdict"].isin(REFUSED).sum() <= 0.05 * claims
+
+
+@pytest.mark.parametrize(
+    ("refusing", "others", "expected"),
+    [(1, 1, "reversed"), (1, 2, "inconclusive"), (2, 2, "reversed"), (3, 0, "reversed")],
+)
+def test_as_many_campaigns_must_refuse_as_chance_does_not_give(refusing, others, expected):
+    """One in twenty of two right campaigns refuses, of three one in fourteen."""
+    told = ["reversed"] * refusing + ["underpowered"] * others
+    tables = {
+        f"{nth}": pd.DataFrame(
+            [part_of_a_campaign(verdict=verdict, detail=f"{nth}", campaign=f"{nth}")]
+        )
+        for nth, verdict in enumerate(told)
+    }
+    assert list(parts_together(tables)["verdict"]) == [expected]
+
+
+def _worst_of_equal(random, among=4, **fields):
+    """What a campaign says of a claim on cells that all lie at the end of what it allows."""
+    logs = random.normal(0, 0.05, (among, 5))
+    half = 2.776 * logs.std(1, ddof=1) / math.sqrt(5)
+    means = zip(logs.mean(1), half, strict=True)
+    found = worst([part(f"{nth}", math.exp(log), width) for nth, (log, width) in enumerate(means)])
+    told = {
+        "detail": found.what,
+        "verdict": found.verdict,
+        "band_low_x": found.band.low,
+        "band_high_x": found.band.high,
+        "ours_x": found.ours.value,
+        "ours_low_x": found.ours.low,
+        "ours_high_x": found.ours.high,
+        "degrees_count": 4,
+    }
+    return part_of_a_campaign(**told | fields)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 import pandas as pd
+from scipy import stats as distributions
 
 from fsgreen import paths, stats
 from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
@@ -239,12 +240,17 @@ def _pooled(first: pd.Series, one: stats.Together, same: float, of_claim: int) -
 
 
 def _alike(verdicts: Sequence[str]) -> str:
-    """Return the verdict of campaigns of which no two may be pooled: theirs, if they agree."""
+    """Return the verdict of campaigns of which no two may be pooled: theirs, if they agree.
+
+    Of many campaigns some refuse a right claim by chance: where the others cannot tell, there must
+    be more of these than chance gives one claim in twenty.
+    """
     if not verdicts:
         return OTHER_STATE
     told = [verdict for verdict in verdicts if verdict not in UNDECIDED] or verdicts
     if len({*told}) == 1:
-        return told[0]
+        chance = distributions.binom.sf(len(told) - 1, len(verdicts), stats.LEVEL / 2)
+        return "inconclusive" if told[0] in REFUSED and chance > stats.LEVEL else told[0]
     return DISAGREE if {*told} - {*UNDECIDED} else "inconclusive"
 
 
