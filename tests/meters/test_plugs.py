@@ -56,6 +56,13 @@ def test_description_says_that_the_plug_is_indicative(plug):
     assert "indicative" in DRIVERS[plug.kind].summary
 
 
+def test_a_name_that_its_owner_gave_a_plug_does_not_leave_as_its_model():
+    """It is in what `fsgreen pack` and `fsgreen export` write, and says whose plug it is."""
+    with PLUGS["tasmota"](lambda: 97.3) as plug, closing(meter_of(plug)) as meter:
+        assert plug.document("/cm?cmnd=Status%205")["StatusNET"]["Hostname"] == "plug-1"
+        assert meter.describe().model == "Tasmota 14.2.0(tasmota), ESP8266EX"
+
+
 def test_accuracy_of_ones_own_is_not_called_assumed(plug):
     with closing(meter_of(plug, gain_error=0.01, constant_error_w=0.5)) as meter:
         info = meter.describe()

@@ -72,14 +72,16 @@ class Tasmota(Asked):
         firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
         if firmware.at("WARNING") is not None:
             raise locked(f"http://{self.settings.host}")
-        version, mac = firmware.text("StatusFWR", "Version"), network.text("StatusNET", "Mac")
+        version, chip = (firmware.text("StatusFWR", name) for name in ("Version", "Hardware"))
+        mac = network.text("StatusNET", "Mac")
         if not version or not mac:
             raise self._error("what answers is no Tasmota")
         # A meter without any relay is always on.
         if relay > 1 and Document(self._command(f"Power{relay}")).at(f"POWER{relay}") is None:
             raise self._error(f"this plug has no relay {relay}")
         return self.settings.indicative(
-            model=f"Tasmota {version}, {network.text('StatusNET', 'Hostname')}",
+            # Not its host's name, which people choose, and which would leave with what they send.
+            model=f"Tasmota {version}{f', {chip}' if chip else ''}",
             serial=mac,
             asked=f"Status 8 and Power{relay}",
             options={"relay": relay},
