@@ -73,7 +73,8 @@ def _recommend(options: argparse.Namespace) -> None:
 
     source = recommend.read(options.campaign)
     others = _others(options.gathered, source.plan.study)
-    workload = recommend.workload_named(options.workload, set(source.cells["workload"]))
+    known = set(source.cells["workload"])
+    workload = recommend.workload_named(options.workload, known, source.apart)
     wanted = recommend.parse(options.constraint, sorted(set(source.cells["file_system"])))
     now = source.baseline
     if wanted.file_system is not None:

@@ -61,6 +61,8 @@ class Source:
     plan: Plan
     gate: confounds.Gate
     identity: Mapping[str, Any]
+    apart: Mapping[str, str]
+    """Of each workload that was measured in other states than the baseline's alone, in which."""
 
     @property
     def baseline(self) -> Cell:
@@ -100,10 +102,29 @@ def read(campaign: str) -> Source:
             "is worth a change was not declared before they were made, and nothing held the rest",
             next_step="measure what you may change: fsgreen new STUDY",
         )
-    tables = (at_baseline(read_table(campaign, name), plan) for name in ("trials", "cells"))
+    whole = read_table(campaign, "cells")
+    tables = (at_baseline(table, plan) for table in (read_table(campaign, "trials"), whole))
     trials, cells = (table[table["load_ops_s"].isna()] for table in tables)
     gate = confounds.Gate.of(campaign)
-    return Source(campaign, trials, cells, plan, gate, read_identity(campaign))
+    others = whole[~whole["workload"].isin(cells["workload"])]
+    apart = {name: _states(rows, plan) for name, rows in others.groupby("workload")}
+    return Source(campaign, trials, cells, plan, gate, read_identity(campaign), apart)
+
+
+def _states(rows: pd.DataFrame, plan: Plan) -> str:
+    """Return in what the cells of a workload differ from the baseline of their study."""
+    levels = plan.levels(plan.baseline) | {"load_ops_s": None}
+    differing = [
+        f"{name} {', '.join(_level(level) for level in rows[name].drop_duplicates())} "
+        f"(baseline: {_level(level)})"
+        for name, level in levels.items()
+        if name not in ("workload", *TREATMENTS) and not at(rows, {name: level}).all()
+    ]
+    return "; ".join(differing)
+
+
+def _level(level: Any) -> str:
+    return "none" if pd.isna(level) else f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def write(campaign: str) -> Path:

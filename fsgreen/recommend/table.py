@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -70,15 +71,25 @@ OPTION = "option"
 """As the gate calls what is compared: a configuration is an option, of any file system."""
 
 
-def workload_named(name: str, known: Collection[str]) -> str:
+def workload_named(
+    name: str, known: Collection[str], apart: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Return the workload that is meant, `mail` for `varmail` among others.
 
     Raises
     ------
     FsgreenError
-        If the campaign has none of that name.
+        If the campaign has none of that name, or has it `apart` from the baseline alone, in states
+        that are named there.
     """
-    full = name if name in known else SHORT.get(name, name)
+    full = name if name in {*known, *apart} else SHORT.get(name, name)
+    if full in apart:
+        raise FsgreenError(
+            f"{full} was not measured in the state of the study's baseline, in which file systems "
+            f"and options are ranked, but with {apart[full]}",
+            where=f"of the baseline are: {', '.join(sorted(known)) or 'none'}",
+            next_step="see what they say, and the report that it names: fsgreen outcome CAMPAIGN",
+        )
     if full not in known:
         short = [name for name, meant in SHORT.items() if meant in known]
         raise unknown(

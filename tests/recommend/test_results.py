@@ -40,6 +40,7 @@ def campaign(tmp_path_factory):
             *synthetic.cells(["webserver"], ["ext4", "xfs"]),
             design.Cell(workload="webserver", file_system="ext4", option="noatime"),
             design.Cell(workload="webserver", file_system="ext4", load_ops_s=50.0),
+            design.Cell(workload="varmail", file_system="ext4", cache="warm"),
         ]
         synthetic.write_raw("small", synthetic.make_plan(of, blocks=5))
         record_what_was_held("small")
@@ -144,6 +145,14 @@ def test_no_line_is_wider_than_the_terminal(campaign, capsys, monkeypatch, colum
 def test_a_mistake_names_what_there_is(campaign, arguments, message):
     with pytest.raises(FsgreenError, match=message):
         run(*arguments, "--campaign", campaign)
+
+
+def test_a_workload_without_a_cell_of_the_baseline_is_told_what_there_is_instead(campaign):
+    """It was unknown, though `fsgreen status` shows its trials."""
+    with pytest.raises(FsgreenError, match="varmail was not measured in the state") as caught:
+        run("--workload", "mail", "--campaign", campaign)
+    assert "with cache warm (baseline: cold)" in caught.value.what
+    assert "of the baseline are: webserver" in str(caught.value)
 
 
 def test_results_are_written_with_figure_and_advice(campaign):
