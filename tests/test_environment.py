@@ -190,6 +190,19 @@ def test_every_command_of_run_has_help_with_an_example(command: str) -> None:
     assert f"\nexample: ./run {command}" in shown
 
 
+def test_an_option_that_pytest_does_not_know_is_refused_before_anything_is_checked(
+    tmp_path: Path,
+) -> None:
+    """The style checks ran first, and the engine was made."""
+    pytest_here = f'exec {sys.executable} -m pytest "$@"'
+    stand_in(tmp_path, {".venv/bin/python": "exit 1", ".venv/bin/pytest": pytest_here})
+    asked = [tmp_path / "run", "test", "--exitfrist", "tests/meters"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert "pytest refuses this: unrecognized arguments: --exitfrist" in said.stderr
+    assert "next: " in said.stderr and "test:" not in said.stderr
+
+
 def test_help_lists_the_commands_of_the_script_and_those_of_fsgreen(tmp_path: Path) -> None:
     """Who looks for `lab` in `./run --help` must find it, and waits for no environment."""
     stand_in(tmp_path, {".venv/bin/python": "exit 1", ".venv/bin/fsgreen": "echo fsgreen $*"})
