@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from fsgreen.meters import Imported
     from fsgreen.trace import MeterEnergy, MeterInfo
 
+SAME = 1e-9
+"""Of rows that are a counter's the sum is its difference, but for the last digits."""
+
 
 def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
@@ -112,14 +115,8 @@ def _import(options: argparse.Namespace) -> None:
 
 def _tell(imported: Imported, options: argparse.Namespace) -> None:
     """Print what a file says, and write what is asked for; refuse an energy that is none."""
-    from fsgreen.meters.files.importing import (
-        energy_of,
-        moment,
-        sound_spans,
-        span_of,
-        write_new,
-        write_readings,
-    )
+    from fsgreen.meters.files.energies import energy_of, moment, sound_spans, span_of
+    from fsgreen.meters.files.importing import write_new, write_readings
 
     for decision in imported.decisions:
         command.show(f"- {decision}", hang=2)
@@ -169,7 +166,8 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
         )
         if budget.total_j >= said.energy_j:
             lines.append("the limits of error are no less than the energy: it may be nothing")
-    if not math.isnan(said.counter_energy_j):
+    counted = not math.isnan(said.counter_energy_j)
+    if counted and not math.isclose(said.counter_energy_j, said.energy_j, rel_tol=SAME):
         lines.append(f"energy by the meter's own counter {said.counter_energy_j:.6g} J")
     lines += [f"rule {flaw.rule}, {flaw.name}: {flaw.detail}" for flaw in said.flaws]
     return lines

@@ -112,12 +112,14 @@ class Imported:
 
     The times of `readings` are of the meter's own clock: seconds since 1970 UTC where the file
     says so, else since its first reading. `decisions` are sentences on what the reader had to
-    decide about the file, and what it left out.
+    decide about the file, and what it left out. `means`: the power of each reading is the mean
+    since the reading before, so that the energy of all is their sum.
     """
 
     info: MeterInfo
     readings: Readings
     decisions: tuple[str, ...]
+    means: bool = False
 
 
 @dataclass(frozen=True)

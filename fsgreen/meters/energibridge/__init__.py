@@ -94,7 +94,8 @@ def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:
         report.tell("The first answer of a counter has no power of its own: it has the next one's.")
         readings.power_w[0] = readings.power_w[1]
     flags.mark(np.isnan(readings.power_w) & ~flags.any(len(readings)), "missing")
-    return imported(found.info, readings, flags, report, found.name)
+    means = readings.energy_wh is not None
+    return imported(found.info, readings, flags, report, found.name, means=means)
 
 
 def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Recording:

@@ -174,10 +174,14 @@ def imported(
     flags: Flags,
     report: Report,
     name: Callable[[int], str] | None = None,
+    *,
+    means: bool = False,
 ) -> Imported:
     """Return what was read, with a sentence for each flag; `name` says where a reading stands."""
+    if means:
+        report.tell("A power is the mean since the row before: the energy is the sum of the rows.")
     for flag, mask in sorted(flags.masks.items()):
         which = "" if name is None else f": {some([name(n) for n in flags.places(flag)])}"
         report.tell(f"{int(mask.sum())} of {len(readings)} readings are marked {flag}{which}.")
     readings.flags.update(flags_of(flags.masks))
-    return Imported(info, readings, tuple(report.decisions))
+    return Imported(info, readings, tuple(report.decisions), means)

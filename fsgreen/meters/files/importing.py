@@ -1,7 +1,6 @@
 """Files of readings: `fsgreen import FILE --driver hoboware --set dates=DMY`.
 
-They are read with a driver and its settings; of a file or a part of it the energy is told, with its
-limits of error and flaws; and its readings are written as CSV or Parquet that say what they are.
+They are read with a driver and its settings, and written as CSV or Parquet that say what they are.
 """
 
 from __future__ import annotations
@@ -9,36 +8,21 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from itertools import pairwise
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fsgreen import trace
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.powertable import power_table
-from fsgreen.meters.core.readings import Readings
 from fsgreen.meters.core.settings import Settings
 from fsgreen.meters.files.text import some
-from fsgreen.trace import REMARKS, Flaw, MeterEnergy, MeterInfo
-
-UNIX_S = 1e8
-"""Times above are seconds since 1970 UTC; those below count from the first reading."""
-
-MARGIN = 2
-"""A part without flaws begins so many readings after a flagged one: the next is judged with it."""
-
-TRUE = REMARKS | {"lost", "out-of-order", "cut", "reset", "power-cycled"}
-"""Marks that leave a reading's own power what the meter gave: of its time, of what stood before it
-or behind it, of the counter."""
+from fsgreen.trace import MeterEnergy
 
 KEY = b"fsgreen"
 """Under this key the metadata of a Parquet file are JSON."""
@@ -113,126 +97,6 @@ def _value(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text
     return value if isinstance(value, (bool, int, float, list, str)) else text
-
-
-def moment(text: str | None, imported: Imported) -> float | None:
-    """Return a moment on a file's clock: of seconds from its first reading, or of a time.
-
-    A time without an offset from UTC is in UTC. Raises FsgreenError where it is neither, or the
-    file has no date.
-    """
-    if text is None:
-        return None
-    first_s = float(imported.readings.time_s[0])
-    try:
-        return first_s + float(text)
-    except ValueError:
-        pass
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise FsgreenError(
-            f"{text} is no moment",
-            where=imported.info.title,
-            next_step="give seconds from the first reading, or a time: 2026-08-17T13:00:00Z",
-        ) from error
-    if first_s < UNIX_S:
-        raise FsgreenError(
-            "the times of this file have no known date",
-            where=imported.info.title,
-            next_step="give seconds from its first reading, or its --set gmt_offset=+01:00",
-        )
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-
-
-def sound_spans(imported: Imported) -> list[tuple[float, float]]:
-    """Return the parts without a flagged reading in them or near, in seconds from the first one."""
-    readings = imported.readings
-    flagged = [place for place, flag in readings.flags.items() if set(flag.split("|")) - REMARKS]
-    last = len(readings) - 1
-    edges = [-MARGIN, *sorted(flagged), last + MARGIN]
-    since_s = readings.time_s - readings.time_s[0]
-    return [
-        (float(since_s[before + MARGIN]), float(since_s[after - MARGIN]))
-        for before, after in pairwise(edges)
-        if after - before > 2 * MARGIN
-    ]
-
-
-def span_of(
-    imported: Imported, from_s: float | None = None, to_s: float | None = None
-) -> tuple[float, float]:
-    """Return the span between two moments on a file's clock, by default from its first to its last.
-
-    Raises FsgreenError where the file has no readings there, or it would end before it begins.
-    """
-    time_s = imported.readings.time_s
-    first_s, last_s = float(time_s[0]), float(time_s[-1])
-    start_s = first_s if from_s is None else from_s
-    end_s = last_s if to_s is None else to_s
-    if from_s is not None and to_s is not None and not start_s < end_s:
-        early_s, late_s = end_s - first_s, start_s - first_s
-        turned = f"--from {early_s:g} --to {late_s:g}"
-        raise FsgreenError(
-            f"--from, {late_s:g} s after the first reading, is not before --to, {early_s:g} s",
-            where=imported.info.title,
-            next_step=turned if early_s < late_s else "give a later --to",
-        )
-    if not first_s <= start_s < end_s <= last_s:
-        raise FsgreenError(
-            f"the file has no readings from {start_s - first_s:g} s to {end_s - first_s:g} s: it "
-            f"ends {last_s - first_s:g} s after its first reading",
-            where=imported.info.title,
-            next_step="name moments in the file: --from 0 is its first reading",
-        )
-    return start_s, end_s
-
-
-def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> MeterEnergy:
-    """Return what a file says of a span on its own clock, by default of all of it.
-
-    A reading whose mark says that its value is not true has none here: it is part of no energy.
-    """
-    span = span or span_of(imported)
-    readings = imported.readings
-    untrue = [place for place, flag in readings.flags.items() if set(flag.split("|")) - TRUE]
-    said = _energy_of(readings, imported.info, span)
-    if not untrue:
-        return said
-    within = [nth for nth in sorted(untrue) if span[0] <= readings.time_s[nth] <= span[1]]
-    flaws = [_untrue(readings, within)] if within else []
-    sound = _energy_of(_without(readings, untrue), imported.info, span)
-    return replace(sound, flaws=(*flaws, *said.flaws))
-
-
-def _energy_of(readings: Readings, info: MeterInfo, span: tuple[float, float]) -> MeterEnergy:
-    table = power_table({info.driver: readings})
-    return trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), [span])
-
-
-def _without(readings: Readings, places: Sequence[int]) -> Readings:
-    """Return readings of which some have no power and no energy."""
-    blank = np.zeros(len(readings), dtype=bool)
-    blank[places] = True
-    energy_wh = readings.energy_wh
-    return replace(
-        readings,
-        power_w=np.where(blank, np.nan, readings.power_w),
-        energy_wh=None if energy_wh is None else np.where(blank, np.nan, energy_wh),
-    )
-
-
-def _untrue(readings: Readings, places: Sequence[int]) -> Flaw:
-    """Say of readings whose value is not true how many there are, and which is the first."""
-    first = places[0]
-    since_s, power_w = readings.time_s[first] - readings.time_s[0], readings.power_w[first]
-    value = f"{power_w:.4g} W, " if np.isfinite(power_w) else ""
-    return Flaw(
-        14,
-        "untrue",
-        f"{len(places)} of {len(readings)} values are not true, the first {since_s:g} s after the "
-        f"first reading: {value}marked {readings.flags[first].replace('|', ' and ')}",
-    )
 
 
 def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:

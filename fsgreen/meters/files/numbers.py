@@ -155,6 +155,11 @@ def decide_style(
     odd = [cell for cell, *as_ in zip(cells, *ways.values(), strict=True) if all(map(isnan, as_))]
     _refuse_mixed_signs(list(counts.keys() - set(odd)), report)
     total = counts.total()
+    if not total:
+        report.refuse(
+            "the columns that are read hold no number at all",
+            "look whether the program got values, and at which columns it wrote them",
+        )
     missed = min(int(np.array(often)[np.isnan(values)].sum()) for values in ways.values())
     if missed > max(few(total), total // 10) or missed == total:
         report.refuse(

@@ -61,6 +61,8 @@ class TableSettings(FileSettings):
     """The time between two rows of a table without a time."""
     power: Columns = ()
     """The power; with its unit, as in "Watts in mW"."""
+    means: bool = False
+    """Each power is the mean since the row before, so that rows are added up."""
     energy: Columns = ()
     """The energy of a counter that goes on."""
     energy_each: Columns = ()

@@ -79,7 +79,8 @@ def read(data: bytes, settings: TableSettings) -> Imported:
         resolution_w=step_w,
     )
     name = None if settings.held_s or settings.from_zero else rows.name_of(found.kept)
-    return imported(info, readings, flags, report, name)
+    means = settings.means or settings.held_s > 0 or "power" not in columns
+    return imported(info, readings, flags, report, name, means=means)
 
 
 def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, float]:
@@ -201,8 +202,13 @@ def recipes() -> Mapping[str, Importer]:
     return {name: _importer(name, **table) for name, table in tables.items()}
 
 
-def _importer(name: str, summary: str, **table: Any) -> Importer:
-    """Return a reader whose settings have those of a table as defaults."""
+def _importer(
+    name: str, summary: str, unlike: Sequence[Mapping[str, str]] = (), **table: Any
+) -> Importer:
+    """Return a reader whose settings have those of a table as defaults.
+
+    A file without a row that has a line `unlike` those of the recipe is refused with what it is.
+    """
     sound = TableSettings.of({"gain_error": 0.0, **table, "name": name, "driver": name})
     fields = {key: (TableSettings.model_fields[key], getattr(sound, key)) for key in table}
     defaults: dict[str, Any] = {
@@ -211,6 +217,7 @@ def _importer(name: str, summary: str, **table: Any) -> Importer:
     settings = create_model(name, __base__=TableSettings, **defaults)
 
     def read_recipe(data: bytes, settings: TableSettings) -> Imported:
+        _refuse_unlike(data, settings, unlike)
         try:
             return read(data, settings)
         except FsgreenError as error:
@@ -220,3 +227,15 @@ def _importer(name: str, summary: str, **table: Any) -> Importer:
             ) from error
 
     return Importer(name=name, summary=summary, settings=settings, read=read_recipe)
+
+
+def _refuse_unlike(
+    data: bytes, settings: TableSettings, unlike: Sequence[Mapping[str, str]]
+) -> None:
+    report = Report(settings.name)
+    text = decode(data, report) if unlike else ""
+    if re.search(settings.lines, text, re.M):
+        return
+    for each in unlike:
+        if re.search(each["pattern"], text, re.M):
+            report.refuse(each["what"], each["next_step"])

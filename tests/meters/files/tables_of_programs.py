@@ -120,6 +120,7 @@ ENERGIES_J = dict.fromkeys(FILES, TRAPEZOID_J) | {
     "perf-stat": sum(POWERS),
     "perf-stat-x": sum(POWERS),
     "codecarbon": sum(POWERS[1:]),
+    "turbostat": sum(POWERS[1:]),
     "shelly-em": 60 * sum(POWERS[1:]),
     "home-assistant": 10 * sum(POWERS[:-1]),
 }

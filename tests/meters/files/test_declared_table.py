@@ -1,6 +1,7 @@
 """Tables of other programs: what is declared is read, and nothing about it is guessed."""
 
 import math
+import shlex
 from contextlib import suppress
 
 import pytest
@@ -11,7 +12,8 @@ from tables_of_programs import ENERGIES_J, FILES, POWERS, STAMPED, TRAPEZOID_J, 
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core import registry
-from fsgreen.meters.files.importing import energy_of, import_file
+from fsgreen.meters.files.energies import energy_of
+from fsgreen.meters.files.importing import import_file, options_of
 from fsgreen.meters.table.declared import TableSettings
 from fsgreen.meters.table.driver import recipes
 
@@ -40,8 +42,9 @@ def test_every_recipe_reads_its_program_s_file_with_its_energy(recipe):
     said = energy_of(imported)
     assert not imported.readings.flags
     expected_j = ENERGIES_J[recipe]
-    edges_j = 0.01 * expected_j if expected_j == TRAPEZOID_J else said.budget.edges_j + 1e-6
-    assert said.energy_j == pytest.approx(expected_j, abs=edges_j)
+    rounded_j = 0.01 * expected_j if expected_j == TRAPEZOID_J else said.budget.quantisation_j
+    assert said.energy_j == pytest.approx(expected_j, abs=rounded_j)
+    assert imported.means == (expected_j != TRAPEZOID_J)
     if recipe in ("perf-stat", "perf-stat-x", "codecarbon", "shelly-em"):
         assert said.counter_energy_j == pytest.approx(expected_j, rel=1e-4)
     assert imported.info.driver == recipe
@@ -158,6 +161,50 @@ def test_what_a_recipe_does_not_read_is_told_with_the_command_whose_table_it_rea
     assert "perf stat -I 1000 -x, -e power/energy-pkg/ -o FILE" in refused(
         text, driver="perf-stat-x"
     )
+
+
+@pytest.mark.parametrize(("recipe", "mark"), [("perf-stat", " "), ("perf-stat-x", ",")])
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("1.0001 S0 1 ", "perf stat --per-socket"),
+        ("1.0001 S0-D0 8 ", "perf stat --per-socket"),
+        ("1.0001 CPU0 ", "perf stat -A"),
+        ("", "perf stat without -I"),
+        ("S0 1 ", "perf stat without -I"),
+    ],
+)
+def test_another_table_of_perf_is_told_what_it_is(recipe, mark, before, told):
+    """It was told that there is no column 4."""
+    line = f"{before}12.34 Joules power/energy-pkg/".replace(" ", mark)
+    assert f"this is {told}" in refused(f"# started on Mon\n\n{line}\n", driver=recipe)
+
+
+@pytest.mark.parametrize(("recipe", "mark"), [("perf-stat", " "), ("perf-stat-x", ",")])
+@pytest.mark.parametrize("before", ["S{} 1 ", "CPU{} "])
+def test_the_settings_that_another_table_of_perf_is_told_read_it(recipe, mark, before):
+    rows = [
+        f"{n + 1}.0 {before.format(part)}{power / 2:.3f} Joules power/energy-{event}/"
+        for n, power in enumerate(POWERS)
+        for part in (0, 1)
+        for event in ("pkg", "ram")
+    ]
+    text = lines([row.replace(" ", mark) for row in rows])
+    with pytest.raises(FsgreenError) as caught:
+        read(text, recipe)
+    words = shlex.split(caught.value.next_step.partition(": ")[2])[1::2]
+    options = options_of(words, registry.importer(recipe).settings)
+    imported = read(text, recipe, **options)
+    assert not imported.readings.flags
+    assert energy_of(imported).energy_j == pytest.approx(sum(POWERS))
+
+
+def test_columns_without_any_number_are_not_called_damaged():
+    """0 of 0 cells were no numbers."""
+    rows = [f"{n},-" for n in range(5)]
+    options = {"time": "t", "time_unit": "s", "power": "p in W", "boundary": "wall"}
+    message = refused(lines(rows, "t,p"), **options, numbers="1,234.56")
+    assert "hold no number at all" in message
 
 
 def test_rows_of_processors_are_refused_with_what_takes_the_whole():

@@ -6,17 +6,8 @@ import pytest
 from hobo_texts import Style, recording, write
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.files.importing import (
-    KEY,
-    beside,
-    energy_of,
-    import_file,
-    moment,
-    options_of,
-    sound_spans,
-    span_of,
-    write_readings,
-)
+from fsgreen.meters.files.energies import energy_of, moment, sound_spans, span_of
+from fsgreen.meters.files.importing import KEY, beside, import_file, options_of, write_readings
 from fsgreen.meters.hoboware.driver import IMPORTER
 from fsgreen.units import check_columns
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from importing import damaged, fuzzed, reader, silent_errors
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.files.importing import energy_of, sound_spans
+from fsgreen.meters.files.energies import energy_of, sound_spans
 from fsgreen.meters.quarch import table as quarch_table
 from fsgreen.meters.quarch.driver import IMPORTER
 

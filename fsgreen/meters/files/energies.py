@@ -1,0 +1,185 @@
+"""The energy of a file of readings, of all of it or of a part, with limits of error and flaws.
+
+The energy is the trapezoid over the readings. Where each row is the mean of the interval that it
+ends, or its energy, it is the sum of the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import numpy as np
+
+from fsgreen import trace
+from fsgreen.errors import FsgreenError
+from fsgreen.meters.core.base import Imported
+from fsgreen.meters.core.powertable import power_table
+from fsgreen.meters.core.readings import Readings
+from fsgreen.trace import REMARKS, Flaw, MeterEnergy
+
+UNIX_S = 1e8
+"""Times above are seconds since 1970 UTC; those below count from the first reading."""
+
+MARGIN = 2
+"""A part without flaws begins so many readings after a flagged one: the next is judged with it."""
+
+TRUE = REMARKS | {"lost", "out-of-order", "cut", "reset", "power-cycled"}
+"""Marks that leave a reading's own power what the meter gave: of its time, of what stood before it
+or behind it, of the counter."""
+
+ROUNDED = 1e-6
+"""An edge so near to a row, as a share of its interval, is that row's time, but for its digits."""
+
+
+def moment(text: str | None, imported: Imported) -> float | None:
+    """Return a moment on a file's clock: of seconds from its first reading, or of a time.
+
+    A time without an offset from UTC is in UTC. Raises FsgreenError where it is neither, or the
+    file has no date.
+    """
+    if text is None:
+        return None
+    first_s = float(imported.readings.time_s[0])
+    try:
+        return first_s + float(text)
+    except ValueError:
+        pass
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise FsgreenError(
+            f"{text} is no moment",
+            where=imported.info.title,
+            next_step="give seconds from the first reading, or a time: 2026-08-17T13:00:00Z",
+        ) from error
+    if first_s < UNIX_S:
+        raise FsgreenError(
+            "the times of this file have no known date",
+            where=imported.info.title,
+            next_step="give seconds from its first reading, or its --set gmt_offset=+01:00",
+        )
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def sound_spans(imported: Imported) -> list[tuple[float, float]]:
+    """Return the parts without a flagged reading in them or near, in seconds from the first one."""
+    readings = imported.readings
+    flagged = [place for place, flag in readings.flags.items() if set(flag.split("|")) - REMARKS]
+    last = len(readings) - 1
+    edges = [-MARGIN, *sorted(flagged), last + MARGIN]
+    since_s = readings.time_s - readings.time_s[0]
+    return [
+        (float(since_s[before + MARGIN]), float(since_s[after - MARGIN]))
+        for before, after in pairwise(edges)
+        if after - before > 2 * MARGIN
+    ]
+
+
+def span_of(
+    imported: Imported, from_s: float | None = None, to_s: float | None = None
+) -> tuple[float, float]:
+    """Return the span between two moments on a file's clock, by default from its first to its last.
+
+    Raises FsgreenError where the file has no readings there, or it would end before it begins.
+    """
+    time_s = imported.readings.time_s
+    first_s, last_s = float(time_s[0]), float(time_s[-1])
+    start_s = first_s if from_s is None else from_s
+    end_s = last_s if to_s is None else to_s
+    if from_s is not None and to_s is not None and not start_s < end_s:
+        early_s, late_s = end_s - first_s, start_s - first_s
+        turned = f"--from {early_s:g} --to {late_s:g}"
+        raise FsgreenError(
+            f"--from, {late_s:g} s after the first reading, is not before --to, {early_s:g} s",
+            where=imported.info.title,
+            next_step=turned if early_s < late_s else "give a later --to",
+        )
+    if not first_s <= start_s < end_s <= last_s:
+        raise FsgreenError(
+            f"the file has no readings from {start_s - first_s:g} s to {end_s - first_s:g} s: it "
+            f"ends {last_s - first_s:g} s after its first reading",
+            where=imported.info.title,
+            next_step="name moments in the file: --from 0 is its first reading",
+        )
+    return start_s, end_s
+
+
+def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> MeterEnergy:
+    """Return what a file says of a span on its own clock, by default of all of it.
+
+    A reading whose mark says that its value is not true has none here: it is part of no energy.
+    """
+    span = span or span_of(imported)
+    readings = imported.readings
+    untrue = [place for place, flag in readings.flags.items() if set(flag.split("|")) - TRUE]
+    said = _energy_of(readings, imported, span)
+    if not untrue:
+        return said
+    within = [nth for nth in sorted(untrue) if span[0] <= readings.time_s[nth] <= span[1]]
+    flaws = [_untrue(readings, within)] if within else []
+    sound = _energy_of(_without(readings, untrue), imported, span)
+    return replace(sound, flaws=(*flaws, *said.flaws))
+
+
+def _energy_of(readings: Readings, imported: Imported, span: tuple[float, float]) -> MeterEnergy:
+    info = imported.info
+    table = power_table({info.driver: readings})
+    said = trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), [span])
+    if not imported.means or math.isnan(said.energy_j):
+        return said
+    energy_j, edges_j = sum_of_rows_j(readings, span, info.range_w)
+    budget = replace(said.budget, gain_j=info.gain_error * energy_j, edges_j=edges_j)
+    return replace(said, energy_j=energy_j, budget=budget)
+
+
+def sum_of_rows_j(
+    readings: Readings, span: tuple[float, float], most_w: float
+) -> tuple[float, float]:
+    """Return the energy of a span by rows that are means since the row before, and its edge error.
+
+    An interval that an edge cuts counts in proportion to its part inside. When in the interval its
+    energy was drawn is not known: all that could be drawn there at `most_w` may lie in either part.
+    """
+    time_s = readings.time_s
+    lengths_s = np.diff(time_s)
+    each_j = readings.power_w[1:] * lengths_s
+    inside_s = np.minimum(time_s[1:], span[1]) - np.maximum(time_s[:-1], span[0])
+    share = inside_s / lengths_s
+    share = np.where(share > 1 - ROUNDED, 1.0, np.where(share < ROUNDED, 0.0, share))
+    counts = share > 0
+    energy_j = math.fsum((share * each_j)[counts])
+    cut = counts & (share < 1)
+    whole_j, share, lengths_s = np.abs(each_j[cut]), share[cut], lengths_s[cut]
+    most_j = np.minimum(whole_j, most_w * share * lengths_s)
+    least_j = np.maximum(0.0, whole_j - most_w * (1 - share) * lengths_s)
+    taken_j = share * whole_j
+    return energy_j, math.fsum(np.maximum(most_j - taken_j, taken_j - least_j))
+
+
+def _without(readings: Readings, places: Sequence[int]) -> Readings:
+    """Return readings of which some have no power and no energy."""
+    blank = np.zeros(len(readings), dtype=bool)
+    blank[places] = True
+    energy_wh = readings.energy_wh
+    return replace(
+        readings,
+        power_w=np.where(blank, np.nan, readings.power_w),
+        energy_wh=None if energy_wh is None else np.where(blank, np.nan, energy_wh),
+    )
+
+
+def _untrue(readings: Readings, places: Sequence[int]) -> Flaw:
+    """Say of readings whose value is not true how many there are, and which is the first."""
+    first = places[0]
+    since_s, power_w = readings.time_s[first] - readings.time_s[0], readings.power_w[first]
+    value = f"{power_w:.4g} W, " if np.isfinite(power_w) else ""
+    return Flaw(
+        14,
+        "untrue",
+        f"{len(places)} of {len(readings)} values are not true, the first {since_s:g} s after the "
+        f"first reading: {value}marked {readings.flags[first].replace('|', ' and ')}",
+    )
