@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, PAGE_B};
 use crate::failure::Failure;
 use crate::fileset::fill_data;
-use crate::model::Model;
+use crate::model::{Class, Model, Operation};
 use crate::random::Stream;
 
 /// The least of each pool, so that data do not repeat soon.
@@ -95,7 +95,7 @@ fn percents(model: &Model) -> Vec<f64> {
 fn pool_size(model: &Model) -> usize {
     let largest = model
         .flowops()
-        .filter(|(_, flowop)| flowop.operation.transfers())
+        .filter(|(_, flowop)| takes_pieces(flowop.operation))
         .map(|(_, flowop)| flowop.iosize.usual_maximum())
         .fold(0.0, f64::max);
     (2 * (largest as usize).min(LARGEST_B))
@@ -103,9 +103,17 @@ fn pool_size(model: &Model) -> usize {
         .next_multiple_of(2 * PAGE_B)
 }
 
+/// Whether it writes data of this program: a copy is made within the kernel.
+fn takes_pieces(operation: Operation) -> bool {
+    operation.class() == Class::Writes && operation != Operation::CopyFileRange
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::lang;
     use crate::model::Fileset;
 
     fn pools(percents: &[f64]) -> Pools {
@@ -143,5 +151,28 @@ mod tests {
             }
         }
         assert!(pieces.len() > 100, "{}", pieces.len());
+    }
+
+    #[test]
+    fn reads_and_copies_do_not_make_a_pool_larger_and_writes_do() {
+        let size = |flowop: &str| {
+            let text = format!(
+                "define fileset name=f,path=/x,size=1g,entries=9,dirwidth=9,prealloc
+                 define process name=p {{ thread name=t {{
+                   flowop openfile name=open,filesetname=f,fd=1
+                   flowop openfile name=other,filesetname=f,fd=2
+                   flowop write name=small,fd=1,iosize=8k,random
+                   flowop {flowop},fd=1,iosize=64m }} }}
+                 run"
+            );
+            let program = lang::check(&text, &BTreeMap::new()).program;
+            let program = program.expect("a text without errors");
+            pool_size(&program.runs().next().expect("a run").model)
+        };
+        assert_eq!(size("read name=get"), LEAST_B);
+        assert_eq!(size("readwholefile name=get"), LEAST_B);
+        assert_eq!(size("copyfilerange name=copy,srcfd=2"), LEAST_B);
+        assert_eq!(size("write name=put"), 128 << 20);
+        assert_eq!(size("uringwrite name=put,value=1,random"), 128 << 20);
     }
 }
