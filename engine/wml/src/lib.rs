@@ -18,9 +18,9 @@
 //! - An op counts in the measured interval if it ends there. Latencies enclose system calls only.
 //! - A run that ends by itself is timed by its last op; one that is stopped keeps its results.
 //!
-//! From the bottom: [`clock`], [`failure`], [`stderr`], [`signals`], [`histogram`], [`random`], [`model`];
-//! [`lang`] makes a model of a text; [`device`] says which devices may be overwritten; [`shared`],
-//! [`fileset`], [`record`] are what processes share;
+//! From the bottom: [`clock`], [`failure`], [`stderr`], [`signals`], [`mounts`], [`histogram`],
+//! [`random`], [`model`]; [`lang`] makes a model of a text; [`device`] says which devices may be
+//! overwritten; [`shared`], [`fileset`], [`record`] are what processes share;
 //! [`ops`] is what a thread does, [`run`] a run, [`report`] its results, [`session`] a whole text,
 //! [`cli`] the program.
 
@@ -37,6 +37,7 @@ pub mod fileset;
 pub mod histogram;
 pub mod lang;
 pub mod model;
+pub mod mounts;
 pub mod ops;
 pub mod random;
 pub mod record;

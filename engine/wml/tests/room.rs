@@ -90,6 +90,40 @@ fn what_small_and_empty_files_take_is_counted_before_they_take_memory() {
 }
 
 #[test]
+fn check_warns_of_files_that_no_file_system_has_the_space_for() {
+    let place = Place::new("room-check");
+    let warned = |place_of: &str, files: &str, with: &str| {
+        let text = reader("entries=20, size=8k", files).replace("$dir", place_of);
+        let text = text.replace("run\n", &format!("echo $dir\n{with}"));
+        let (status, said, _) = ended(place.command("check", &text, &[]));
+        assert_eq!(status, 0, "{said}");
+        said
+    };
+    let there = place.dir().display().to_string();
+    let nowhere = place.0.join("nowhere").display().to_string();
+    for with in ["run\n", ""] {
+        let told = [
+            (&there, format!(" and {there} has ")),
+            (&nowhere, ", and the largest local file system, ".to_owned()),
+        ];
+        for (place_of, told) in told {
+            let said = warned(place_of, "entries=10000000, size=8t", with);
+            assert!(
+                said.contains("warning: not on this machine: no space for"),
+                "{said}"
+            );
+            assert!(
+                said.contains("it needs 78125.0 PiB") && said.contains(&told),
+                "{said}"
+            );
+        }
+    }
+    for place_of in [&there, &nowhere] {
+        assert!(!warned(place_of, "entries=20, size=8k", "run\n").contains("no space"));
+    }
+}
+
+#[test]
 fn a_trusted_tree_is_taken_as_it_is_and_a_foreign_one_named_as_such() {
     let place = Place::new("room-again");
     prepared(&place, "entries=20, size=8k");

@@ -20,7 +20,8 @@ Example: fsgreen-wml run webserver.f --set dir=/mnt/test --json results.json
 const CHECK: &str = "\
 fsgreen-wml check FILE.f [--set NAME=VALUE]...
 
-Parse the text and check every name and value. Nothing is created.
+Parse the text and check every name and value, and warn of what this machine has no room for: too
+many threads, or files for which no file system has the space. Nothing is created.
 
 Example: fsgreen-wml check webserver.f --set dir=/mnt/test --set scale=0.1
 ";

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::ENGINE;
 use crate::failure::{Exit, Failure};
+use crate::fileset::refuse_too_large;
 use crate::lang::{self, Checked, Diagnostic, Severity, Source, ast::Span};
 use crate::model::Program;
 use crate::report::{Host, Report, SCHEMA};
@@ -104,7 +105,8 @@ fn execute(asked: Asked) -> Result<Exit, Failure> {
         }
     }
     if command == Command::Check {
-        if let Err(failure) = check_room(&program) {
+        let sets = program.filesets.iter().map(refuse_too_large);
+        for failure in sets.chain([check_room(&program)]).filter_map(Result::err) {
             warn(&file, &text, format!("not on this machine: {failure}"));
         }
         output::print(&format!("{file}: {}: no errors\n", size(&program)))?;

@@ -50,5 +50,5 @@ pub use lock::{Lock, lock};
 pub use nodes::{Content, Directory, Entry, Leafdir};
 pub use population::Pick;
 pub use select::{OwnRotors, Selector};
-pub use space::refuse_hopeless;
+pub use space::{refuse_hopeless, refuse_too_large};
 pub use verify::verify;

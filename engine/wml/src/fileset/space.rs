@@ -9,6 +9,7 @@ use super::layout::{Layout, is_device};
 use super::tree::{Held, Tree};
 use crate::failure::Failure;
 use crate::model::Fileset;
+use crate::mounts::{self, Mount};
 use crate::random::{Amount, Stream};
 
 pub const SMALLER: &str = "choose a smaller scale or a larger file system";
@@ -16,7 +17,7 @@ pub const OTHER_DIR: &str = "choose another --set dir";
 
 /// What a tree takes of a file system.
 struct Needed {
-    blocks: u64,
+    bytes: u128,
     inodes: u64,
 }
 
@@ -24,16 +25,27 @@ struct Needed {
 /// takes memory for each.
 pub fn refuse_hopeless(fileset: &Fileset) -> Result<(), Failure> {
     const MANY: u64 = 100_000;
+    let is_small = fileset.entries + fileset.leafdirs < MANY;
+    if is_small || !Path::new(&fileset.path).is_dir() {
+        return Ok(());
+    }
+    refuse_too_large(fileset)
+}
+
+/// Refuse a fileset that has no room where it is to stand, or on no local file system as long as
+/// that place is not there. It is not laid out; what it takes is estimated, and rather too little.
+pub fn refuse_too_large(fileset: &Fileset) -> Result<(), Failure> {
     let parent = Path::new(&fileset.path);
     let root = parent.join(&fileset.name);
-    let is_taken_as_it_is = is_device(&root) || fileset.trusttree && root.is_dir();
-    let is_small = fileset.entries + fileset.leafdirs < MANY;
-    if is_small || is_taken_as_it_is || !parent.is_dir() {
+    if is_device(&root) || fileset.trusttree && root.is_dir() {
         return Ok(());
+    }
+    let name = root.display().to_string();
+    if !parent.is_dir() {
+        return refuse_everywhere(&name, fileset);
     }
     let disk = free(parent)?;
     let needed = least(fileset, block_b(&disk));
-    let name = root.display().to_string();
     refuse(&name, parent, &disk, &needed, Held::default()).or_else(|failure| {
         let old = Tree::find(&root)?.ok_or(failure)?;
         refuse(&name, parent, &disk, &needed, old.held()?)
@@ -45,9 +57,9 @@ pub fn check(parent: &Path, layout: &Layout, held: Held) -> Result<(), Failure> 
     let disk = free(parent)?;
     let directories = (layout.directories.len() + layout.existing_leafdirs().count()) as u64;
     let files = layout.preallocated();
-    let blocks = files.map(|(_, entry)| entry.size_b.div_ceil(block_b(&disk)));
+    let blocks = files.map(|(_, entry)| u128::from(entry.size_b.div_ceil(block_b(&disk))));
     let needed = Needed {
-        blocks: blocks.sum::<u64>().saturating_add(directories),
+        bytes: (blocks.sum::<u128>() + u128::from(directories)) * u128::from(block_b(&disk)),
         inodes: layout.preallocated().count() as u64 + directories,
     };
     refuse(layout.root(), parent, &disk, &needed, held)
@@ -73,8 +85,9 @@ fn least(fileset: &Fileset, block_b: u64) -> Needed {
         }
     };
     let (files, leafdirs) = (existing(fileset.entries), existing(fileset.leafdirs));
+    let blocks = (files as f64 * blocks_each) as u128 + u128::from(leafdirs);
     Needed {
-        blocks: (files as f64 * blocks_each) as u64 + leafdirs,
+        bytes: blocks * u128::from(block_b),
         inodes: files + leafdirs,
     }
 }
@@ -92,11 +105,9 @@ fn refuse(
             format!("no {what} for {root}: it needs {needed} and {parent} has {free} free");
         Err(Failure::new(message, SMALLER))
     };
-    let needed_b = needed.blocks.saturating_mul(block_b(disk));
-    let free_b = (disk.f_bavail * block_b(disk)).saturating_add(held.bytes);
-    if needed_b > free_b {
-        let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
-        return too_small("space", mib(needed_b), mib(free_b));
+    let free_b = u128::from(disk.f_bavail) * u128::from(block_b(disk)) + u128::from(held.bytes);
+    if needed.bytes > free_b {
+        return too_small("space", size(needed.bytes), size(free_b));
     }
     let free = disk.f_favail.saturating_add(held.inodes);
     // Some file systems have no fixed number of inodes.
@@ -106,20 +117,98 @@ fn refuse(
     Ok(())
 }
 
+/// Refuse what is larger than the largest local file system.
+fn refuse_everywhere(root: &str, fileset: &Fileset) -> Result<(), Failure> {
+    let local = mounts::all().into_iter().filter(is_local);
+    let sized = local.filter_map(|mount| {
+        let disk = free(&mount.point).ok()?;
+        let whole_b = u128::from(disk.f_blocks) * u128::from(block_b(&disk));
+        Some((whole_b, block_b(&disk), mount.point))
+    });
+    let Some((largest_b, block_b, point)) = sized.max() else {
+        return Ok(());
+    };
+    let needed = least(fileset, block_b);
+    if needed.bytes <= largest_b {
+        return Ok(());
+    }
+    let message = format!(
+        "no space for {root}: it needs {}, and the largest local file system, {}, has {} in all",
+        size(needed.bytes),
+        point.display(),
+        size(largest_b),
+    );
+    Err(Failure::new(message, SMALLER))
+}
+
+/// Whether a file system answers without a network or another program, which may be gone.
+fn is_local(mount: &Mount) -> bool {
+    const WITHOUT_DEVICE: [&str; 3] = ["tmpfs", "overlay", "zfs"];
+    let is_kernel = !mount.kind.starts_with("fuse");
+    is_kernel && (mount.source.starts_with("/dev/") || WITHOUT_DEVICE.contains(&&*mount.kind))
+}
+
+/// A number of bytes for people.
+fn size(bytes: u128) -> String {
+    const STEP: f64 = 1024.0;
+    let mut number = bytes as f64 / STEP / STEP;
+    let mut units = ["MiB", "GiB", "TiB", "PiB"].into_iter();
+    let mut unit = units.next().unwrap_or_default();
+    for larger in units {
+        if number < STEP {
+            break;
+        }
+        (number, unit) = (number / STEP, larger);
+    }
+    format!("{number:.1} {unit}")
+}
+
 fn block_b(disk: &libc::statvfs) -> u64 {
     disk.f_frsize.max(1)
 }
 
-/// What a file system has free.
-fn free(parent: &Path) -> Result<libc::statvfs, Failure> {
-    let path = CString::new(parent.as_os_str().as_bytes())
+/// What a file system has, and has free.
+fn free(place: &Path) -> Result<libc::statvfs, Failure> {
+    let path = CString::new(place.as_os_str().as_bytes())
         .map_err(|_| Failure::new("a path must not contain a zero byte", OTHER_DIR))?;
     // SAFETY: zeros are a valid statvfs, which the call fills in.
     let mut disk: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are valid for the call.
     if unsafe { libc::statvfs(path.as_ptr(), &raw mut disk) } != 0 {
-        let what = format!("cannot ask {} for its free space", parent.display());
+        let what = format!("cannot ask {} for its free space", place.display());
         return Err(Failure::io(what, &io::Error::last_os_error()));
     }
     Ok(disk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_a_unit_that_people_read() {
+        for (bytes, told) in [
+            (0, "0.0 MiB"),
+            (3 << 19, "1.5 MiB"),
+            (1 << 30, "1.0 GiB"),
+            (10_000_000 << 43, "78125.0 PiB"),
+        ] {
+            assert_eq!(size(bytes), told);
+        }
+    }
+
+    #[test]
+    fn a_mount_that_may_not_answer_is_not_asked() {
+        let is_local = |kind: &str, source: &str| {
+            is_local(&Mount {
+                point: "/x".into(),
+                kind: kind.into(),
+                source: source.into(),
+                options: String::new(),
+            })
+        };
+        assert!(is_local("ext4", "/dev/vda") && is_local("tmpfs", "tmpfs"));
+        assert!(!is_local("nfs4", "server:/export") && !is_local("fuse.sshfs", "/dev/fuse"));
+        assert!(!is_local("proc", "proc"));
+    }
 }

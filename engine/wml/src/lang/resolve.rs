@@ -177,6 +177,7 @@ impl<'a> Resolver<'a> {
             }
             filesets.push(fileset);
         }
+        self.program.filesets.clone_from(&filesets);
         filesets
     }
 

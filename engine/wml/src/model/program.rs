@@ -9,6 +9,8 @@ use super::workload::Model;
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub steps: Vec<Step>,
+    /// All that it defines, with the values that the last command that needs them has.
+    pub filesets: Vec<Fileset>,
     /// As they are at the end of the text.
     pub variables: BTreeMap<String, Value>,
     /// Add histograms of powers of two to what is printed.

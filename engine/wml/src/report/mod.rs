@@ -8,13 +8,15 @@ mod results;
 mod table;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::fileset::{Files, Prepared};
 use crate::model::Value;
+use crate::mounts::{self, Mount};
 
-pub use host::{Host, Mount};
+pub use host::Host;
 pub use latency::Latency;
 pub use notes::{failing, notes};
 pub use results::{
@@ -65,7 +67,7 @@ impl FilesetReport {
         Self {
             name: fileset.name.clone(),
             root: layout.root().to_owned(),
-            mount: Mount::of(layout.root()),
+            mount: mounts::of(Path::new(layout.root())),
             entries: fileset.entries,
             leafdirs: fileset.leafdirs,
             files: layout.preallocated().count() as u64,
