@@ -13,7 +13,7 @@ pub enum Exit {
     Text = 2,
     /// The run ended early; its results are marked partial.
     Partial = 3,
-    /// More operations failed than may.
+    /// More operations failed than may, or a run did nothing.
     Failing = 4,
 }
 

@@ -279,15 +279,3 @@ fn failed_operations_are_counted_once_by_errno_and_do_not_end_the_run() {
     assert_eq!(run["measure"]["work_ops"], 0);
     assert!(run["cost"]["user_us_per_op"].is_null());
 }
-
-#[test]
-fn without_a_file_that_fits_operations_are_skipped() {
-    let place = Place::new("skip");
-    let text = reader(
-        "read name=r, filesetname=files, iosize=1k, random",
-        "createfile name=r, filesetname=files flowop closefile name=c",
-    );
-    let run = place.run(&text, &["--duration=0.3"]);
-    assert_eq!(ops(&run, "r") + ops(&run, "c") + errors(&run), 0);
-    assert!(flowop(&run, "c")["skipped"].as_u64().unwrap() > 0);
-}

@@ -26,7 +26,7 @@ PROGRESS = " left"
 """Ends a line about progress."""
 
 REPORTED = (0, 3, 4)
-"""Exit statuses with a report: done, ended early, and more operations failed than may."""
+"""Exit statuses with a report: done, ended early, and too many failures or no work."""
 
 
 def require() -> str:

@@ -12,7 +12,8 @@ fsgreen-wml runs workloads that are written in the Workload Model Language.
   fsgreen-wml run FILE.f        do everything that it says
 
 Each command has its own --help. Exit status: 0 done; 1 failed; 2 the text or the words are wrong;
-3 it ended early and its results are partial; 4 more operations failed than --max-errors allows.
+3 it ended early and its results are partial; 4 more operations failed than --max-errors allows, or
+a run did nothing.
 
 Example: fsgreen-wml run webserver.f --set dir=/mnt/test --json results.json
 ";

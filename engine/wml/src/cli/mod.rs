@@ -27,6 +27,8 @@ const RUN_AGAIN: &str =
     "run it again to its end; where nobody stopped it, see what did (dmesg, free -h)";
 const MEND_OR_ALLOW: &str =
     "mend what the note names (df -h, dmesg), or allow it: --max-errors 100%";
+const MEND_OR_WAIT: &str =
+    "mend what the files lack (prealloc, entries), or run it longer: --duration 60";
 
 /// Do what the arguments ask; errors are printed here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
@@ -250,9 +252,12 @@ fn finish(
     if done.failing {
         complain(&Failure::new("too many operations failed", MEND_OR_ALLOW));
     }
+    if done.idle {
+        complain(&Failure::new("a run did nothing", MEND_OR_WAIT));
+    }
     let exit = match reason {
         Some(_) => Exit::Partial,
-        None if done.failing => Exit::Failing,
+        None if done.failing || done.idle => Exit::Failing,
         None => Exit::Ok,
     };
     if command == Command::Verify {

@@ -18,7 +18,7 @@ use crate::mounts::{self, Mount};
 
 pub use host::Host;
 pub use latency::Latency;
-pub use notes::{failing, notes};
+pub use notes::{failing, idle, notes};
 pub use results::{
     Configuration, Cost, FlowopResult, LastOps, Measure, Phase, Requests, RunResult, Series,
 };

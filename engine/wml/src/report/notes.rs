@@ -52,9 +52,23 @@ fn standstill(result: &RunResult) -> Option<String> {
     let idle_s = measure.duration_s - last_s;
     let is_long = idle_s > measure.duration_s / 2.0 && idle_s > LEAST_STANDSTILL_S;
     let duration_s = measure.duration_s;
-    (is_work && is_long).then(|| match measure.work_ops {
+    (is_work && is_long && idle(result).is_none()).then(|| match measure.work_ops {
         0 => format!("nothing was done in {duration_s:.1} s"),
         _ => format!("nothing was done after {last_s:.1} s of {duration_s:.1} s"),
+    })
+}
+
+/// What to say of a run in which nothing was done although something was to be, and nothing failed
+/// either.
+pub fn idle(result: &RunResult) -> Option<String> {
+    let flowops = result.measure.flowops.iter();
+    let work: Vec<_> = flowops.filter(|flowop| flowop.counted).collect();
+    let skipped: u64 = work.iter().map(|flowop| flowop.skipped).sum();
+    let duration_s = result.measure.duration_s;
+    let is_idle = Failures::of(work.iter().copied()).operations == 0;
+    (is_idle && !work.is_empty() && duration_s > 0.0).then(|| match skipped {
+        0 => format!("nothing was done in {duration_s:.3} s"),
+        _ => format!("nothing was done in {duration_s:.3} s: {skipped} operations found no file"),
     })
 }
 

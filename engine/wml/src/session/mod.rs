@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::fileset::{Prepared, sync};
 use crate::model::{Program, Run, Step};
 use crate::ops::hold_devices;
-use crate::report::{FilesetReport, RunResult, failing, notes, octaves, summary};
+use crate::report::{FilesetReport, RunResult, failing, idle, notes, octaves, summary};
 use crate::run::{Arena, Ending, Halt, Options, Timing, check_room, supervise};
 use crate::signals;
 use crate::stderr::{say, show};
@@ -28,6 +28,8 @@ pub struct Done {
     pub runs: Vec<RunResult>,
     /// More operations of some run failed than may.
     pub failing: bool,
+    /// In some run that went to its end nothing was done.
+    pub idle: bool,
     /// What ended it early.
     pub halt: Option<Halt>,
 }
@@ -40,6 +42,7 @@ struct Session<'a> {
     notes: Vec<String>,
     runs: Vec<RunResult>,
     failing: bool,
+    idle: bool,
 }
 
 /// Do all commands of a text, if this machine has room for its runs.
@@ -81,6 +84,7 @@ impl<'a> Session<'a> {
             notes: Vec::new(),
             runs: Vec::new(),
             failing: false,
+            idle: false,
         }
     }
 
@@ -91,6 +95,7 @@ impl<'a> Session<'a> {
             notes: self.notes,
             runs: self.runs,
             failing: self.failing,
+            idle: self.idle,
             halt,
         }
     }
@@ -177,6 +182,10 @@ impl<'a> Session<'a> {
         }
         for note in notes(&arena, &result) {
             self.note(format!("{}: {note}", result.name));
+        }
+        if let Some(note) = idle(&result) {
+            self.note(format!("{}: {note}", result.name));
+            self.idle |= !result.partial;
         }
         for note in failing(&result, self.options.max_errors) {
             self.note(format!("{}: {note}", result.name));
