@@ -19,7 +19,8 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn some_piece(&mut self, fileset: usize, length: u64) -> Piece {
-        self.env.data.piece(fileset, length, &mut self.env.stream)
+        let (way, stream) = (&mut self.way, &mut self.env.stream);
+        self.env.data.piece(fileset, length, way, stream)
     }
 
     /// A random multiple of `iosize` within the working set of a file of `size_b` bytes.

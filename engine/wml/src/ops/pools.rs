@@ -8,10 +8,15 @@ use crate::fileset::fill_data;
 use crate::model::{Class, Model, Operation};
 use crate::random::Stream;
 
-/// The least of each pool, so that data do not repeat soon.
-const LEAST_B: usize = 4 << 20;
-/// The most that one call writes; longer writes take several.
+/// What one call writes at least, where as much is asked for, and at most; longer writes take
+/// several.
+const LEAST_B: usize = 2 << 20;
 const LARGEST_B: usize = 256 << 20;
+/// Pieces begin within this part of a pool: more than a file system compresses as one, so that data
+/// do not repeat there, and no more than a processor keeps at hand.
+const BEGINS_B: usize = 256 << 10;
+/// Within these pages a thread begins anew.
+const ANEW: u64 = 8;
 
 /// One pool for each degree of compressibility.
 pub struct Pools {
@@ -26,6 +31,10 @@ pub struct Piece {
     from: usize,
     length: usize,
 }
+
+/// The way of one thread through its pools: where its next piece begins.
+#[derive(Default)]
+pub struct Way(usize);
 
 impl Pools {
     pub fn new(model: &Model, seed: u64) -> Result<Self, Failure> {
@@ -48,17 +57,16 @@ impl Pools {
         })
     }
 
-    /// Another part each time of what is written to a fileset, page-aligned; at most half of the
-    /// pool.
-    pub fn piece(&self, fileset: usize, length: u64, stream: &mut Stream) -> Piece {
+    /// What comes next of what is written to a fileset, page-aligned, and not the same data when the
+    /// way begins anew. What it takes from the stream does not depend on the way.
+    pub fn piece(&self, fileset: usize, length: u64, way: &mut Way, stream: &mut Stream) -> Piece {
         let pool = self.of_fileset[fileset];
-        let half = self.buffers[pool].bytes().len() / 2;
-        let page = stream.below((half / PAGE_B) as u64) as usize;
-        Piece {
-            pool,
-            from: page * PAGE_B,
-            length: (length as usize).min(half),
-        }
+        let most = self.buffers[pool].bytes().len() - BEGINS_B;
+        let length = (length as usize).min(most);
+        let anew = stream.below(ANEW) as usize * PAGE_B;
+        let from = if way.0 < BEGINS_B { way.0 } else { anew };
+        way.0 = from + length.next_multiple_of(PAGE_B);
+        Piece { pool, from, length }
     }
 
     pub fn bytes(&self, piece: Piece) -> &[u8] {
@@ -91,16 +99,15 @@ fn percents(model: &Model) -> Vec<f64> {
     percents
 }
 
-/// Twice the largest write, and a whole number of pages.
+/// The largest write from wherever a piece may begin, and a whole number of pages.
 fn pool_size(model: &Model) -> usize {
     let largest = model
         .flowops()
         .filter(|(_, flowop)| takes_pieces(flowop.operation))
         .map(|(_, flowop)| flowop.iosize.usual_maximum())
         .fold(0.0, f64::max);
-    (2 * (largest as usize).min(LARGEST_B))
-        .max(LEAST_B)
-        .next_multiple_of(2 * PAGE_B)
+    let largest = (largest as usize).clamp(LEAST_B, LARGEST_B);
+    largest.next_multiple_of(PAGE_B) + BEGINS_B
 }
 
 /// Whether it writes data of this program: a copy is made within the kernel.
@@ -110,7 +117,7 @@ fn takes_pieces(operation: Operation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, HashSet};
 
     use super::*;
     use crate::lang;
@@ -140,17 +147,34 @@ mod tests {
     fn pieces_are_aligned_differ_and_never_leave_the_pool() {
         let pools = pools(&[0.0]);
         let mut stream = Stream::new(1, &["test"]);
-        let mut pieces = std::collections::HashSet::new();
-        for length in [1, 4096, 5000, LEAST_B as u64 / 2, u64::MAX] {
-            for _ in 0..100 {
-                let piece = pools.piece(0, length, &mut stream);
+        for length in [1, 4096, 5000, LEAST_B as u64, u64::MAX] {
+            let mut begins = HashSet::new();
+            let mut way = Way::default();
+            for _ in 0..1000 {
+                let piece = pools.piece(0, length, &mut way, &mut stream);
                 let bytes = pools.bytes(piece);
-                assert_eq!(bytes.len() as u64, length.min(LEAST_B as u64 / 2));
+                assert_eq!(bytes.len() as u64, length.min(LEAST_B as u64));
                 assert_eq!(bytes.as_ptr() as usize % PAGE_B, 0);
-                pieces.insert(piece.from);
+                begins.insert(piece.from);
+            }
+            assert!(begins.len() as u64 >= ANEW, "{length}: {}", begins.len());
+        }
+    }
+
+    #[test]
+    fn data_do_not_repeat_within_what_a_file_system_compresses_as_one() {
+        const EXTENT_B: usize = 128 << 10;
+        let pools = pools(&[0.0]);
+        let mut stream = Stream::new(1, &["test"]);
+        for length in [PAGE_B, 3 * PAGE_B, 64 << 10] {
+            let mut way = Way::default();
+            let mut piece = || pools.bytes(pools.piece(0, length as u64, &mut way, &mut stream));
+            let written: Vec<u8> = (0..64).flat_map(|_| piece().to_vec()).collect();
+            for extent in written.chunks(EXTENT_B) {
+                let pages: HashSet<&[u8]> = extent.chunks(PAGE_B).collect();
+                assert_eq!(pages.len(), extent.len().div_ceil(PAGE_B), "{length}");
             }
         }
-        assert!(pieces.len() > 100, "{}", pieces.len());
     }
 
     #[test]
@@ -169,10 +193,15 @@ mod tests {
             let program = program.expect("a text without errors");
             pool_size(&program.runs().next().expect("a run").model)
         };
-        assert_eq!(size("read name=get"), LEAST_B);
-        assert_eq!(size("readwholefile name=get"), LEAST_B);
-        assert_eq!(size("copyfilerange name=copy,srcfd=2"), LEAST_B);
-        assert_eq!(size("write name=put"), 128 << 20);
-        assert_eq!(size("uringwrite name=put,value=1,random"), 128 << 20);
+        for moves in [
+            "read name=get",
+            "readwholefile name=get",
+            "copyfilerange name=c,srcfd=2",
+        ] {
+            assert_eq!(size(moves), LEAST_B + BEGINS_B, "{moves}");
+        }
+        for writes in ["write name=put", "uringwrite name=put,value=1,random"] {
+            assert_eq!(size(writes), (64 << 20) + BEGINS_B, "{writes}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::environment::Environment;
 use super::helpers::{Helpers, has_helpers};
 use super::moments::Moments;
 use super::outcome::{Outcome, Undone};
+use super::pools::Way;
 use super::ring::Ring;
 use super::slots::Slots;
 use super::tally::Tally;
@@ -23,6 +24,8 @@ pub struct Worker<'a> {
     /// Of each fileset.
     pub(super) rotors: Vec<OwnRotors>,
     pub(super) buffer: Buffer,
+    /// Through what it writes.
+    pub(super) way: Way,
     /// The path that the next system call takes.
     pub(super) path: Vec<u8>,
     /// The second path of a call that takes two.
@@ -58,6 +61,7 @@ impl<'a> Worker<'a> {
             selectors: selectors.collect(),
             rotors: env.files.iter().map(|_| OwnRotors::default()).collect(),
             buffer: Buffer::zeroed(buffer_size(env.thread))?,
+            way: Way::default(),
             path: Vec::with_capacity(libc::PATH_MAX as usize),
             new_path: Vec::with_capacity(libc::PATH_MAX as usize),
             aio: aio.transpose()?,
