@@ -77,8 +77,7 @@ def _plan(options: argparse.Namespace) -> None:
     if options.assay or options.pilot:
         from fsgreen import assay
 
-        for line in assay.lines(study, plan, options.pilot):
-            command.show(line, hang=len(line) - len(line.lstrip()) + 4)
+        command.show_indented(assay.lines(study, plan, options.pilot))
         return
     for line in (*describe(plan, study), *sizes.of_files(plan)):
         command.show(line, hang=4)
