@@ -21,7 +21,8 @@ def sentences(effects: pd.DataFrame) -> Iterator[str]:
     """
     treatments = [name for name in effects if f"baseline_{name}" in effects]
     for (workload, metric), of in effects.groupby(["workload", "metric"], sort=False):
-        modelled = " (modelled watts)" if metric != "throughput" and _is_modelled(of) else ""
+        is_modelled = metric != "throughput" and "modelled" in set(of["boundary"])
+        modelled = " (modelled watts)" if is_modelled else ""
         counts = ", ".join(f"{n} {outcome}" for outcome, n in of["outcome"].value_counts().items())
         text = f"{workload}, {metric}{modelled}: {plural(len(of), 'comparison')}, {counts}."
         differ = of[of["outcome"] == "different"]
@@ -30,10 +31,6 @@ def sentences(effects: pd.DataFrame) -> Iterator[str]:
         else:
             largest = differ.loc[differ["ratio_x"].map(math.log).abs().idxmax()].to_dict()
             yield f"{text} The largest difference: {_ratio(largest, treatments)}."
-
-
-def _is_modelled(effects: pd.DataFrame) -> bool:
-    return "modelled" in set(effects["boundary"])
 
 
 def _ratio(row: Mapping[str, Any], treatments: Sequence[str]) -> str:

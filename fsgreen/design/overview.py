@@ -84,11 +84,10 @@ def spell(duration_s: float) -> str:
 
 def _ranked(levels: list[Any]) -> list[Any]:
     """Return what is not set first, then numbers in their order; words as they come."""
-    return sorted(levels, key=lambda level: (level is not None, _size(level)))
-
-
-def _size(level: Any) -> float:
-    return level if isinstance(level, int | float) else 0
+    return sorted(
+        levels,
+        key=lambda level: (level is not None, level if isinstance(level, int | float) else 0),
+    )
 
 
 def _span(least: object, most: object) -> str:

@@ -38,13 +38,14 @@ class Guardian:
         self._tree, self._journal, self._hold_fd = tree, journal, hold_fd
         # -P: a module in the current folder must not take the place of one of Python's.
         command = [sys.executable, "-P", "-m", "fsgreen.host.guardian"]
+        places = [str(paths.code()), os.environ.get("PYTHONPATH")]
         self._process = subprocess.Popen(
             [*command, str(tree.root.absolute()), str(journal.file.absolute())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
             pass_fds=(hold_fd,),
-            env=os.environ | {"PYTHONPATH": _python_path()},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))},
         )
         assert self._process.stdout is not None
         if self._process.stdout.readline() != READY:
@@ -72,10 +73,6 @@ class Guardian:
                 with alone(self._tree) as lock_fd:
                     outcomes = put_back(self._tree, self._journal, lock_fd)
         require_done(outcomes)
-
-
-def _python_path() -> str:
-    return os.pathsep.join(filter(None, [str(paths.code()), os.environ.get("PYTHONPATH")]))
 
 
 def _outcomes(report: bytes) -> list[Outcome] | None:

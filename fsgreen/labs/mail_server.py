@@ -94,7 +94,8 @@ class MailServerLab(Lab):
         it (1 for the first itself); options that may lose mail at a power cut are left out.
         """
         keeps = Constraints(no_relaxed_durability=True)
-        groups = dict(iter(self._rates.groupby(["file_system", "option"])))
+        rates = self.trials.rename(columns={"work_ops": "above", "duration_s": "below"})
+        groups = dict(iter(rates.groupby(["file_system", "option"])))
         now = Cell(file_system="ext4", option="default")
         kept = {
             name: group
@@ -112,11 +113,6 @@ class MailServerLab(Lab):
                 "difference_p": [1.0, *(pair.difference_p for pair in compared)],
             }
         ).set_index("configuration")
-
-    @property
-    def _rates(self) -> pd.DataFrame:
-        names = {"work_ops": "above", "duration_s": "below"}
-        return self.trials.rename(columns=names)
 
     @property
     def tasks(self) -> Mapping[str, Callable[[], Task]]:

@@ -55,7 +55,7 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
         for record in evidence.records
         if needed - {phase.name for phase in record.phases}
     ]
-    old = [record.trial for record in evidence.records if not _made_anew(record)]
+    old = [record.trial for record in evidence.records if not record.mount.get("mkfs")]
     counted = evidence.trials.groupby([*factors_of(evidence.trials), "boundary"], dropna=False)[
         "trial"
     ].nunique()
@@ -172,10 +172,6 @@ def _as_planned(record: TrialRecord, planned: Mapping[str, PlannedTrial]) -> boo
         entry.cell.to_json() == record.cell
         and (entry.block, entry.order, entry.seed) == (record.block, record.order, record.seed)
     )
-
-
-def _made_anew(record: TrialRecord) -> bool:
-    return bool(record.mount.get("mkfs"))
 
 
 def _follows_its_seed(plan: Plan) -> bool:

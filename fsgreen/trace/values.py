@@ -93,7 +93,8 @@ def counter_flaws(
         return
     power_j = float(power_w[1:] @ np.diff(time_s))
     counter_j = JOULES_PER_WH * float(energy_wh[-1] - energy_wh[0])
-    tolerance_j = _tolerance_j(power_j, float(time_s[-1] - time_s[0]), step_j)
+    duration_s = float(time_s[-1] - time_s[0])
+    tolerance_j = AGREEMENT * abs(power_j) + AGREEMENT_W * duration_s + 2 * step_j
     if abs(counter_j - power_j) > tolerance_j:
         detail = f"power adds up to {power_j:.6g} J, the meter's counter to {counter_j:.6g} J"
         yield Flaw(21, "counter", detail)
@@ -119,7 +120,3 @@ def _step_j(energy_wh: Array) -> float:
     rises = np.diff(energy_wh)
     rises = rises[rises > 0]
     return JOULES_PER_WH * float(rises.min()) if len(rises) else float("nan")
-
-
-def _tolerance_j(power_j: float, duration_s: float, step_j: float) -> float:
-    return AGREEMENT * abs(power_j) + AGREEMENT_W * duration_s + 2 * step_j
