@@ -43,10 +43,18 @@ def compiled_in(known: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def licence_text(package: dict[str, Any]) -> str:
-    """The text of a crate's licence."""
+    """The text of a crate's licence, or of all that hold at once, as for ring."""
     folder = Path(package["manifest_path"]).parent
-    file = next(file for pattern in TEXTS for file in sorted(folder.glob(pattern)))
-    return "\n".join(line.rstrip() for line in file.read_text().strip().splitlines())
+    files = next(filter(None, (sorted(folder.glob(pattern)) for pattern in TEXTS)), [])
+    if not files and "MIT" in package["license"].split(" OR "):
+        # yasna says so in its sources, and has no file.
+        terms = (HERE.parent / "LICENSE").read_text().partition("Permission is")
+        return "\n\n".join(
+            ["Copyright " + ", ".join(package["authors"]), "".join(terms[1:]).strip()]
+        )
+    used = files if " AND " in package["license"] else files[:1]
+    texts = [file.read_text().strip().splitlines() for file in used]
+    return "\n\n".join("\n".join(line.rstrip() for line in lines) for lines in texts)
 
 
 def main() -> None:
