@@ -134,7 +134,7 @@ pub fn end(at: &Path) -> Result<(String, ExitCode), Fault> {
     };
     let found = place::mounted_flash(at).map_err(failed)?;
     let (place, flash) = found.ok_or_else(|| {
-        let next = "see what is mounted with `findmnt -t fuse.greenfs`";
+        let next = "see what is mounted with `grep ^greenfs: /proc/mounts`";
         Fault::new("no volume is mounted there", at, next)
     })?;
     unmount(&place, false).map_err(failed)?;
