@@ -1,7 +1,8 @@
 //! GreenFS, as far as it is built: a volume on flash, and branches that are brought up to it.
 //!
 //! `protocol` is what the branches hold and lack, as values; `journal` is how flash keeps that;
-//! `branch` is a tree of plain files and what is done to one; `volume` drives them. docs/greenfs.md
+//! `branch` is a tree of plain files and what is done to one, `net` one that a server keeps; `volume`
+//! drives them. docs/greenfs.md
 //! says what is promised, and what is not there yet.
 
 pub mod branch;
@@ -11,6 +12,7 @@ pub mod days;
 pub mod fault;
 pub mod journal;
 pub mod mount;
+pub mod net;
 pub mod protocol;
 mod report;
 pub mod spin;

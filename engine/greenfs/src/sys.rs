@@ -242,3 +242,33 @@ pub fn local_time(at: SystemTime) -> String {
 pub fn hour(at: SystemTime) -> u32 {
     local(at).tm_hour as u32
 }
+
+/// Give a node that is open one more name.
+pub fn link_node(node: &File, to: &Path) -> io::Result<()> {
+    let from = c_path(&PathBuf::from(format!(
+        "/proc/self/fd/{}",
+        node.as_raw_fd()
+    )))?;
+    let to = c_path(to)?;
+    let (here, flags) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+    // SAFETY: both paths are valid strings.
+    checked(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), flags) })
+}
+
+/// Let the kernel end a connection whose other side has been silent for some seconds, as when a cable
+/// is out.
+pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
+    let fd = socket.as_fd().as_raw_fd();
+    for (level, option, value) in [
+        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, 2),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, 1),
+        (libc::IPPROTO_TCP, libc::TCP_KEEPCNT, 3),
+    ] {
+        let value: libc::c_int = value;
+        let size = size_of_val(&value) as libc::socklen_t;
+        // SAFETY: the descriptor is open; the value is an int, as these options have it.
+        checked(unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), size) })?;
+    }
+    Ok(())
+}

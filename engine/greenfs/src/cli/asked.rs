@@ -7,10 +7,12 @@ use std::time::Duration;
 use lexopt::{Parser, prelude::*};
 
 use crate::fault::Fault;
+use crate::net::SCHEME;
 use crate::protocol::Role;
 use crate::spin::Limits;
 
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A branch that does not answer for so long is not waited for, unless told otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Existing folders, none in another.
 pub struct Asked {
@@ -46,6 +48,7 @@ impl Asked {
         let (mut anew, mut dry_run, mut foreground) = (false, false, false);
         let (mut patience, mut limits) = (PATIENCE, Limits::default());
         while let Some(argument) = parser.next().map_err(usage)? {
+            let is_remote = argument == Long("remote");
             let folder = match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("anew") => {
@@ -78,7 +81,9 @@ impl Asked {
                 other => return Err(usage(other.unexpected())),
             };
             let path = PathBuf::from(parser.value().map_err(usage)?);
-            let is_first = folder.replace(resolved(&path)?).is_none();
+            let is_served = is_remote && path.to_string_lossy().starts_with(SCHEME);
+            let path = if is_served { path } else { resolved(&path)? };
+            let is_first = folder.replace(path).is_none();
             if !is_first {
                 return Err(wrong("each folder can be named once".into()));
             }

@@ -4,6 +4,7 @@ mod asked;
 mod days;
 mod mount;
 mod past;
+mod serve;
 mod status;
 mod sync;
 
@@ -28,6 +29,8 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs history [PATH]                                    the versions that the remote keeps of it
   greenfs restore --at TIME PATH [--to PLACE]              copy one of them to where nothing is
   greenfs days   TABLE [--spin-ups N] [--new]              when the disk would be woken; nothing is touched
+  greenfs serve  DIR --cert FILE --key FILE --clients FILE  be the remote of others, over the network
+  greenfs certificates DIR [--host NAME] [--client NAME]   make the keys for that
 
 While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
 disk is brought up when there is a reason: it is new, it lacks much, no remote has the changes, it is
@@ -47,6 +50,14 @@ one from the root of the volume whose remote that is.
   --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
   --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
   --spin-ups N   with mount and days: the disk is spun up at most N times in any 24 hours (4)
+  --listen ADDRESS:PORT  with serve: where clients come (127.0.0.1:7420; port 0 is any that is free)
+  --cert, --key, --clients  with serve: its certificate and key, and the authority of its clients
+  --keep DIR     with serve: keep there what clients destroy
+  --host NAME    with certificates: a name or address of the server; may be given several times
+  --client NAME  with certificates: make the keys of this client (client)
+
+A remote may be greenfs://HOST:PORT, where `greenfs serve` runs. The keys for it lie in the folder that
+GREENFS_KEYS names (~/.config/greenfs): ca.pem, cert.pem and key.pem, as `certificates` makes them.
 
 `days` lives through a table of events in virtual time, as a mount with its disk would: the columns are
 run,at_s,what,file,size_b; `what` is change, away, back, unmount or end, `at_s` counts from a midnight.
@@ -102,6 +113,8 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
         Some("days") => Some(days::run(parser)?),
         Some("history") => Some(past::history(parser)?),
         Some("restore") => Some(past::restore(parser)?),
+        Some("serve") => Some(serve::run(parser)?),
+        Some("certificates") => Some(serve::certificates(parser)?),
         _ => None,
     };
     if let Some(done) = done {

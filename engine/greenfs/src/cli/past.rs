@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use lexopt::{Parser, prelude::*};
 
-use super::asked::usage;
+use super::asked::{PATIENCE, usage};
 use crate::branch::folder::Folder;
 use crate::branch::identity::{self, Span};
 use crate::branch::past::{Copied, Past, Spot, versions};
@@ -16,6 +16,7 @@ use crate::branch::{RESTORING, own};
 use crate::clock;
 use crate::fault::Fault;
 use crate::mount::REMOTE;
+use crate::net::Site;
 use crate::protocol::Kind;
 use crate::report::size;
 
@@ -49,7 +50,7 @@ impl Wish {
 /// A path of a volume, and its remote.
 struct Asked {
     remote: PathBuf,
-    store: Folder,
+    store: Site,
     span: Span,
     /// From the root of the volume.
     path: PathBuf,
@@ -74,7 +75,7 @@ impl Asked {
             let what = format!("the remote cannot be read: {error}");
             Fault::new(what, &remote, "see that it is mounted and answers")
         };
-        let store = Folder::open(&remote).map_err(unreadable)?;
+        let store = Site::open(&remote, PATIENCE).map_err(unreadable)?;
         let identity = identity::read(&store, &remote)?;
         let span = identity
             .and_then(|identity| identity.history)
@@ -99,7 +100,7 @@ impl Asked {
     }
 
     /// What the path stood for at a time that is named.
-    fn spot(&self, at: &str) -> Result<(Past<'_, Folder>, Spot), Fault> {
+    fn spot(&self, at: &str) -> Result<(Past<'_, Site>, Spot), Fault> {
         let wrong = |what: String| {
             let next = "name a time as `greenfs history` prints it, or a day as 2026-11-25";
             Fault::new(what, Path::new("command line"), next)
@@ -232,7 +233,7 @@ pub fn restore(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault>
 }
 
 /// It is there or not at all, but for what cannot be read; nothing is replaced.
-fn put(past: &Past<Folder>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
+fn put(past: &Past<Site>, spot: &Spot, to: &Path) -> Result<Copied, Fault> {
     let failed = |error: io::Error| {
         let what = format!("it cannot be restored there: {error}");
         Fault::new(
@@ -278,7 +279,7 @@ fn unused(folder: &Folder) -> io::Result<PathBuf> {
 }
 
 fn copy(
-    past: &Past<Folder>,
+    past: &Past<Site>,
     spot: &Spot,
     folder: &mut Folder,
     new: &Path,

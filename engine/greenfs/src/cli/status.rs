@@ -9,6 +9,7 @@ use crate::branch::folder::Folder;
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
 use crate::mount::ask;
+use crate::net::Site;
 use crate::protocol::{Behind, Role, State};
 use crate::report::lacks;
 use crate::volume::preview;
@@ -29,7 +30,7 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         let named = asked.branches.iter().find(|(its, _)| *its == role);
         let _ = match named {
             Some((_, place)) => {
-                let said = branch(&state, behind, &Folder::claim(place)?, place)?;
+                let said = branch(&state, behind, &Site::claim(place, asked.patience)?, place)?;
                 writeln!(text, "{role:<7} {}: {said}", place.display())
             }
             None => match behind {
@@ -44,7 +45,7 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
 fn branch(
     state: &State,
     behind: Option<&Behind>,
-    store: &Folder,
+    store: &Site,
     place: &Path,
 ) -> Result<String, Fault> {
     let held = identity::read(store, place)?;

@@ -9,6 +9,7 @@ use super::asked::Asked;
 use crate::branch::folder::{FRESH, Folder};
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
+use crate::net::Site;
 use crate::protocol::{Kind, Role};
 use crate::report::size;
 use crate::volume::{Branch, Pushed, Volume, expect_known};
@@ -74,7 +75,7 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
 }
 
 fn bring_up(
-    volume: &mut Volume<Folder>,
+    volume: &mut Volume<Site>,
     role: Role,
     place: &Path,
     asked: &Asked,
@@ -83,7 +84,7 @@ fn bring_up(
     let branch = Branch {
         role,
         name: place.to_owned(),
-        store: Folder::claim(place)?,
+        store: Site::claim(place, asked.patience)?,
     };
     if !asked.anew {
         expect_known(&mut &mut volume.flash, &branch)?;
@@ -97,16 +98,17 @@ fn bring_up(
 
 /// Open the volume when none of its files was changed so shortly ago that a further change could not
 /// be told from the last; one that changes all the time is copied again the next time.
-fn open_volume(flash: &Path) -> Result<Volume<Folder>, Fault> {
+fn open_volume(flash: &Path) -> Result<Volume<Site>, Fault> {
     let id = identity::new_volume()?;
-    let volume = Volume::open(Folder::claim(flash)?, flash, &id)?;
+    let open = || Volume::open(Site::Here(Folder::claim(flash)?), flash, &id);
+    let volume = open()?;
     let mut nodes = volume.flash.state().catalogue.nodes().values();
     if nodes.all(|node| node.kind != Kind::File || node.changed_ns != 0) {
         return Ok(volume);
     }
     drop(volume);
     thread::sleep(FRESH);
-    Volume::open(Folder::claim(flash)?, flash, &id)
+    open()
 }
 
 fn said(pushed: &Pushed) -> String {

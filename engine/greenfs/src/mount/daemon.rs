@@ -171,6 +171,7 @@ fn start_keepers(
             place: place.clone(),
             steps: steps.clone(),
             anew: settings.anew,
+            patience: settings.patience,
         };
         let thread = match role {
             Role::Remote => thread::spawn(move || keeper.run()),

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::branch::folder::Folder;
 use crate::branch::{identity, kept};
 use crate::fault::Fault;
 use crate::mount::log::Log;
 use crate::mount::patience::{Steps, Timed};
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standings};
+use crate::net::Site;
 use crate::protocol::Role;
 use crate::volume::{Access, Branch, Trouble, catch_up, expect_known, greet, push};
 
@@ -34,10 +34,12 @@ pub struct Keeper {
     pub steps: Steps,
     /// A branch that was there before may be empty now.
     pub anew: bool,
+    /// A server that is silent for so long is away.
+    pub patience: Duration,
 }
 
 /// The branch, once it can be reached.
-pub type Connected = Branch<Timed<Folder>>;
+pub type Connected = Branch<Timed<Site>>;
 
 impl Keeper {
     /// Keep the branch up until the end; then it is tried once more, whatever was.
@@ -63,7 +65,9 @@ impl Keeper {
     }
 
     pub fn connect(&self) -> Result<Connected, Fault> {
-        let store = self.steps.time(|| Folder::claim(&self.place))?;
+        let store = self
+            .steps
+            .time(|| Site::claim(&self.place, self.patience))?;
         let mut branch = Branch {
             role: self.role,
             name: self.place.clone(),

@@ -12,7 +12,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use fuser::{FileAttr, FileType, INodeNo};
 
 use crate::branch::OWN;
-use crate::branch::folder::Folder;
 use crate::branch::past::{self, Spot};
 use crate::branch::store::Store;
 use crate::clock;
@@ -24,6 +23,7 @@ use crate::mount::handles::{Handles, Listing, Open, Way};
 use crate::mount::patience::Timed;
 use crate::mount::places::{FROM, Place, Places};
 use crate::mount::remote::{Remote, away};
+use crate::net::{Site, copied};
 use crate::protocol::{Kind, NodeId, ROOT};
 use crate::sys;
 
@@ -104,7 +104,7 @@ impl Past {
     fn then<R>(
         &self,
         at_us: i64,
-        find: impl FnOnce(past::Past<Timed<Folder>>) -> io::Result<R>,
+        find: impl FnOnce(past::Past<Timed<Site>>) -> io::Result<R>,
     ) -> io::Result<(R, bool)> {
         let (branch, span) = self.remote.branch()?;
         let span = span.filter(|span| span.has(at_us, clock::now_us()));
@@ -214,7 +214,7 @@ impl Past {
             }
             Place::Then(at_us, path) => {
                 let listed =
-                    |then: past::Past<Timed<Folder>>| then.children(&existing(&then, &path)?);
+                    |then: past::Past<Timed<Site>>| then.children(&existing(&then, &path)?);
                 let (children, _) = self.then(at_us, listed)?;
                 let children = children.into_iter();
                 entries.extend(children.map(|(name, spot)| (name, file_type(&spot.kind))));
@@ -229,12 +229,8 @@ impl Past {
         let Place::Then(at_us, path) = self.places.place(inode)? else {
             return Err(error(libc::EISDIR));
         };
-        let opened = |then: past::Past<Timed<Folder>>| {
-            let open = |spot: &Spot| {
-                self.remote
-                    .steps
-                    .time(|| open_file(&then.branch.inner, &spot.at))
-            };
+        let opened = |then: past::Past<Timed<Site>>| {
+            let open = |spot: &Spot| open_file(then.branch, &spot.at);
             then.steadily(&existing(&then, &path)?, open)?
         };
         let open = Open {
@@ -270,12 +266,17 @@ fn existing(then: &past::Past<impl Store>, path: &Path) -> io::Result<Spot> {
 }
 
 /// Open a file for reading; a pipe in its place must not make this wait.
-fn open_file(branch: &Folder, at: &Path) -> io::Result<File> {
+fn open_file(branch: &Timed<Site>, at: &Path) -> io::Result<File> {
+    let Site::Here(folder) = &branch.inner else {
+        return copied(branch, at);
+    };
     let options = File::options()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .to_owned();
-    options.open(opened(&branch.reach(at)?))
+    branch
+        .steps
+        .time(|| options.open(opened(&folder.reach(at)?)))
 }
 
 fn file_type(kind: &Kind) -> FileType {

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::branch::folder::Folder;
 use crate::branch::identity::{self, Identity, Span};
 use crate::mount::errors::error;
 use crate::mount::patience::{Steps, Timed};
 use crate::mount::standing::Standings;
+use crate::net::Site;
 use crate::protocol::Role;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -73,9 +73,13 @@ impl Remote {
     ///
     /// # Errors
     /// If it does not answer, or another folder is in its place, as when it is not mounted.
-    pub fn branch(&self) -> io::Result<(Timed<Folder>, Option<Span>)> {
-        let Asked { remote, volume, .. } = &self.asked;
-        let opened = self.steps.time(|| Folder::open(remote));
+    pub fn branch(&self) -> io::Result<(Timed<Site>, Option<Span>)> {
+        let Asked {
+            remote,
+            volume,
+            patience,
+        } = &self.asked;
+        let opened = self.steps.time(|| Site::open(remote, *patience));
         let branch = Timed {
             inner: opened.map_err(|_| away())?,
             steps: self.steps.clone(),

@@ -84,7 +84,7 @@ pub struct Node {
 }
 
 /// What a branch has under a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub kind: Kind,
     pub attributes: Attributes,

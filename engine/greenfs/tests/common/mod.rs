@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test uses a part")]
 
+pub mod serving;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
@@ -64,6 +66,7 @@ impl Home {
     pub fn greenfs(&self, command: &str) -> Command {
         let mut greenfs = Command::new(env!("CARGO_BIN_EXE_greenfs"));
         greenfs.current_dir(&self.root).arg(command);
+        greenfs.env("GREENFS_KEYS", self.at("keys/client"));
         greenfs
     }
 

@@ -1,0 +1,202 @@
+//! What a client destroys is kept where no client can get: `greenfs serve --keep`.
+//!
+//! Of whatever a request would destroy the last name or change the data, a hard link or a copy is made
+//! first; and a line is written of each name that goes. Left out is scratch: what a greenfs writes for
+//! itself over and over, and where nothing else can be moved to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::Serialize;
+
+use crate::branch::folder::Folder;
+use crate::branch::{OWN, own};
+use crate::clock;
+use crate::fault::Fault;
+use crate::net::request::Request;
+use crate::{sys, text};
+
+/// Files of a branch that are written over and over, and a folder for what is not whole yet.
+const SCRATCH: [&str; 7] = [
+    "branch.json",
+    "branch.new",
+    "plan",
+    "plan.new",
+    "plan-taken",
+    "probe",
+    "stage",
+];
+
+const LOG: &str = "log";
+
+pub struct Keeping {
+    folder: PathBuf,
+    log: Mutex<File>,
+}
+
+/// A line of the log.
+#[derive(Serialize)]
+struct Line<'a> {
+    at: String,
+    what: &'a str,
+    #[serde(with = "text")]
+    path: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    /// The file in the folder of what is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
+}
+
+impl Keeping {
+    /// Keep in a folder, which lies beside the one that is served.
+    ///
+    /// # Errors
+    /// If it lies in the other or that in it, on another file system, or cannot be written to.
+    pub fn new(folder: &Path, served: &Path) -> Result<Self, Fault> {
+        let unusable = |what: String| {
+            let next = "name a folder beside the one that is served, on the same file system";
+            Fault::new(what, folder, next)
+        };
+        let failed = |error: io::Error| unusable(format!("nothing can be kept there: {error}"));
+        let folder = fs::canonicalize(folder).map_err(failed)?;
+        if folder.starts_with(served) || served.starts_with(&folder) {
+            return Err(unusable("clients would get at what is kept there".into()));
+        }
+        let device = |folder: &Path| fs::metadata(folder).map(|found| found.dev());
+        if device(&folder).map_err(failed)? != device(served).map_err(failed)? {
+            return Err(unusable("this is another file system".into()));
+        }
+        let log = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(folder.join(LOG))
+            .map_err(failed)?;
+        let log = Mutex::new(log);
+        Ok(Self { folder, log })
+    }
+
+    /// Keep what a request would destroy.
+    ///
+    /// # Errors
+    /// If it cannot be kept, or would make scratch of what is none: then it must not be done.
+    pub fn before(&self, request: &Request, of: &Folder) -> io::Result<()> {
+        match request {
+            Request::Write { place, .. } | Request::Truncate { place, .. } => {
+                self.before_change(place.path(), of)
+            }
+            Request::RemoveFile(place) => self.before_loss("removed", place.path(), of),
+            Request::RemoveFolder(place) => match is_scratch(place.path()) {
+                true => Ok(()),
+                false => self.say("removed a folder", place.path(), None, None),
+            },
+            Request::Link { from, to } => stays(from.path(), to.path()),
+            Request::Rename { from, to } => {
+                let (from, to) = (from.path(), to.path());
+                stays(from, to)?;
+                self.before_loss("replaced", to, of)?;
+                match is_scratch(from) {
+                    true => Ok(()),
+                    false => self.say("renamed", from, Some(to), None),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A name goes; what it stands for is kept if it has no other.
+    fn before_loss(&self, what: &str, path: &Path, of: &Folder) -> io::Result<()> {
+        if is_scratch(path) {
+            return Ok(());
+        }
+        let Some((node, found)) = reached(path, of)? else {
+            return Ok(());
+        };
+        let is_last = found.nlink() == 1 && (found.is_symlink() || found.size() > 0);
+        let kept = match is_last {
+            true => Some(self.put(|place| sys::link_node(&node, place))?),
+            false => None,
+        };
+        self.say(what, path, None, kept)
+    }
+
+    /// The data of a file change in place, under all its names.
+    fn before_change(&self, path: &Path, of: &Folder) -> io::Result<()> {
+        if is_scratch(path) {
+            return Ok(());
+        }
+        let Some((node, found)) = reached(path, of)? else {
+            return Ok(());
+        };
+        if !found.is_file() || found.size() == 0 {
+            return Ok(());
+        }
+        let kept = self.put(|place| {
+            let mut to = File::create_new(place)?;
+            let opened = format!("/proc/self/fd/{}", node.as_raw_fd());
+            io::copy(&mut File::open(opened)?, &mut to)?;
+            to.sync_all()
+        })?;
+        self.say("changed", path, None, Some(kept))
+    }
+
+    /// Put something into the folder, under the time as its name.
+    fn put(&self, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<String> {
+        let mut at_us = clock::now_us();
+        loop {
+            let name = clock::utc(at_us);
+            match make(&self.folder.join(&name)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => at_us += 1,
+                made => return made.map(|()| name),
+            }
+        }
+    }
+
+    fn say(
+        &self,
+        what: &str,
+        path: &Path,
+        to: Option<&Path>,
+        kept: Option<String>,
+    ) -> io::Result<()> {
+        let line = Line {
+            at: clock::utc(clock::now_us()),
+            what,
+            path,
+            to: to.map(|to| text::encoded(to.as_os_str())),
+            kept,
+        };
+        let mut text = serde_json::to_vec(&line)?;
+        text.push(b'\n');
+        let mut log = self.log.lock().map_err(|_| io::Error::other("a panic"))?;
+        log.write_all(&text)
+    }
+}
+
+/// What is not a folder, to look at and to open; none if that is not there.
+fn reached(path: &Path, of: &Folder) -> io::Result<Option<(File, fs::Metadata)>> {
+    let node = match of.reach(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        node => node?,
+    };
+    let found = node.metadata()?;
+    Ok((!found.is_dir()).then_some((node, found)))
+}
+
+fn is_scratch(path: &Path) -> bool {
+    SCRATCH.iter().any(|name| path.starts_with(own(name)))
+}
+
+/// Nothing becomes scratch that was none.
+fn stays(from: &Path, to: &Path) -> io::Result<()> {
+    let moves_all = [from, to].contains(&Path::new(OWN));
+    match moves_all || (is_scratch(to) && !is_scratch(from)) {
+        true => Err(io::Error::from_raw_os_error(libc::EPERM)),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,146 @@
+//! `serve`: a folder, to clients whose certificate an authority has signed.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+use std::time::Duration;
+
+use mounting::signals;
+use rustls::ServerConfig;
+
+use crate::fault::Fault;
+use crate::net::keeping::Keeping;
+use crate::net::keys;
+use crate::net::session;
+use crate::sys;
+
+/// Connections that have shown no certificate yet. Further ones are closed at once.
+const STRANGERS_MOST: usize = 64;
+
+/// Clients at once. Each takes about 3 MiB at most.
+const CLIENTS_MOST: usize = 64;
+
+/// What is needed for a connection may be there again after this time.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// What to serve, and to whom.
+pub struct Settings {
+    pub folder: PathBuf,
+    /// With port 0 any that is free.
+    pub listen: SocketAddr,
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    /// The authority of the clients.
+    pub clients: PathBuf,
+    /// Where what clients destroy is kept.
+    pub keep: Option<PathBuf>,
+}
+
+pub struct Served {
+    pub folder: PathBuf,
+    pub tls: Arc<ServerConfig>,
+    pub keeping: Option<Keeping>,
+    pub clients: Slots,
+    strangers: Slots,
+}
+
+/// Of which there are so many at most.
+#[derive(Clone)]
+pub struct Slots(Arc<AtomicUsize>);
+
+/// One of them, free again when it is dropped.
+pub struct Slot(Slots);
+
+impl Slots {
+    fn new(most: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(most)))
+    }
+
+    /// None if all are taken.
+    pub fn take(&self) -> Option<Slot> {
+        let one_less = |free: usize| free.checked_sub(1);
+        let taken = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        taken.is_ok().then(|| Slot(self.clone()))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Serve until a signal asks for the end. `ready` is called with the address once clients can come.
+///
+/// # Errors
+/// If the folder, the keys or the address cannot be used.
+pub fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), Fault> {
+    signals::block_stops();
+    let folder = fs::canonicalize(&settings.folder).and_then(|folder| {
+        fs::read_dir(&folder)?;
+        Ok(folder)
+    });
+    let folder = folder.map_err(|error| {
+        let what = format!("this folder cannot be served: {error}");
+        Fault::new(what, &settings.folder, "make it with `mkdir -p`")
+    })?;
+    let keep = settings.keep.as_ref();
+    let keeping = keep.map(|keep| Keeping::new(keep, &folder)).transpose()?;
+    let served = Arc::new(Served {
+        folder,
+        tls: keys::server(&settings.certificate, &settings.key, &settings.clients)?,
+        keeping,
+        clients: Slots::new(CLIENTS_MOST),
+        strangers: Slots::new(STRANGERS_MOST),
+    });
+    sys::no_mask();
+    let bound = TcpListener::bind(settings.listen).and_then(|listener| {
+        let address = listener.local_addr()?;
+        Ok((listener, address))
+    });
+    let (listener, address) = bound.map_err(|error| {
+        let place = PathBuf::from(settings.listen.to_string());
+        let next = "name another address with --listen; port 0 is any that is free";
+        Fault::new(format!("nobody can come there: {error}"), &place, next)
+    })?;
+    thread::spawn(move || welcome(&listener, &served));
+    ready(address);
+    // What a client is told to be done is done: there is nothing to be ended.
+    signals::wait_for_stop();
+    Ok(())
+}
+
+fn welcome(listener: &TcpListener, served: &Arc<Served>) {
+    loop {
+        let Ok((socket, from)) = listener.accept() else {
+            thread::sleep(AGAIN);
+            continue;
+        };
+        let Some(stranger) = served.strangers.take() else {
+            continue;
+        };
+        let served = Arc::clone(served);
+        let attending = Builder::new().spawn(move || {
+            if let Err(error) = session::attend(socket, &served, stranger) {
+                say(from, &error);
+            }
+        });
+        if attending.is_err() {
+            thread::sleep(AGAIN);
+        }
+    }
+}
+
+/// A client that just leaves is not worth a line.
+fn say(from: SocketAddr, error: &io::Error) {
+    if error.kind() != io::ErrorKind::UnexpectedEof {
+        use io::Write;
+        let _ = writeln!(io::stderr(), "greenfs: {from}: {error}");
+    }
+}
