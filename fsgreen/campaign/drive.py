@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -46,6 +46,7 @@ def run(
     pulses: bool = False,
     preflight: Sequence[Finding] | None = None,
     beside: Sequence[Testbed] = (),
+    at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
 
@@ -66,6 +67,8 @@ def run(
         What the preflight table said before this start, for the record (rule 10).
     beside : sequence of Testbed, optional
         More of the same kind, where the plan has windows: one for each trial that is ready at once.
+    at_rest : callable, optional
+        Called between trials, while nothing is measured: the next begins when it returns.
 
     Raises
     ------
@@ -92,7 +95,7 @@ def run(
             marks = LoadPulses(campaign.note_pulses) if pulses else None
             if marks is not None:
                 marks.make()
-            refused = _measure(context, marks)
+            refused = _measure(context, marks, at_rest)
             if marks is not None:
                 marks.make()
         finally:
@@ -111,7 +114,9 @@ def _tables(
     return meters if simulator is None else simdisk.tables(meters, simulator.path)
 
 
-def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
+def _measure(
+    context: TrialContext, marks: LoadPulses | None, at_rest: Callable[[], object] | None
+) -> list[str]:
     """Measure what is due until nothing is; return the trials that broke a rule each time.
 
     A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
@@ -148,6 +153,8 @@ def _measure(context: TrialContext, marks: LoadPulses | None) -> list[str]:
                 bar.update(len(group))
                 if len(in_a_row) >= IN_A_ROW:
                     raise refusal(campaign, f"{len(in_a_row)} trials in a row", in_a_row, COPIES)
+                if at_rest is not None:
+                    at_rest()
             campaign.note_stopping()
     return refused
 

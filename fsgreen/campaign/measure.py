@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from fsgreen import design, host, preflight, testbeds
@@ -16,7 +18,13 @@ from fsgreen.words import plural
 
 
 def measure(
-    study: str, profile: str, *, name: str | None = None, place: TestbedFile | None = None
+    study: str,
+    profile: str,
+    *,
+    name: str | None = None,
+    place: TestbedFile | None = None,
+    seed: int | None = None,
+    at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
     """Measure the pending trials of a study and print where and on what.
 
@@ -32,6 +40,10 @@ def measure(
         The campaign's name; STUDY-PROFILE by default.
     place : TestbedFile, optional
         Where, and with which meters; the best testbed that works here by default.
+    seed : int, optional
+        Of the order of trials and the contents of files; by default that of the study.
+    at_rest : callable, optional
+        Called between trials, while nothing is measured: the next begins when it returns.
 
     Raises
     ------
@@ -39,6 +51,8 @@ def measure(
         For anything that cannot be measured; before anything is formatted where that is known.
     """
     declared = design.load_study(study)
+    if seed is not None:
+        declared = replace(declared, seed=seed)
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
     campaign = Campaign(name or f"{study}-{profile}")
@@ -75,6 +89,7 @@ def measure(
             meters=place.meters,
             pulses=place.pulses,
             preflight=findings,
+            at_rest=at_rest,
         )
 
 
