@@ -25,7 +25,7 @@ MARKER = ".fsgreen-data"
 OWN = frozenset(
     {
         *("raw", "packed", "results", "ledgers", "article", "scratch", "reference", "virtual"),
-        *("store", "engine", "engine.dvc"),
+        *("store", "engine", "engine.dvc", "fleet"),
     }
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
