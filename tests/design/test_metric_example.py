@@ -16,7 +16,7 @@ from fsgreen.design.metrics import Metric
 
 TEXT = (paths.root() / "CONTRIBUTING.md").read_text()
 DECLARED, BUILT_IN = re.search(
-    r"\*\*Adding a metric\.\*\*.*?```yaml\n(.*?)```.*?```python\n(.*?)```", TEXT, re.S
+    r"## Adding a metric\n.*?```yaml\n(.*?)```.*?```python\n(.*?)```", TEXT, re.S
 ).groups()
 
 

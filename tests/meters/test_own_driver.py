@@ -48,7 +48,7 @@ def install(tmp_path, monkeypatch):
 def example(language):
     """The blocks of one language below `Adding a meter` in CONTRIBUTING.md."""
     text = (paths.root() / "CONTRIBUTING.md").read_text()
-    section = text.partition("**Adding a meter.**")[2]
+    section = text.partition("## Adding a meter")[2]
     return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
 
 

@@ -34,7 +34,7 @@ def install(
 def example(language: str, number: int = 0) -> str:
     """A block of a language below `Adding a device or a stack` in CONTRIBUTING.md."""
     text = (paths.root() / "CONTRIBUTING.md").read_text()
-    section = text.partition("**Adding a device or a stack.**")[2]
+    section = text.partition("## Adding a device or a stack")[2]
     return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)[number]
 
 
