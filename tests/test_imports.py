@@ -46,7 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
-        *("ledger", "gathered", "pipeline", "article", "evidence", "artifact"),
+        *("ledger", "gathered", "fleet", "pipeline", "article", "evidence", "artifact"),
         *("view", "labs", "saving", "site"),
     ),
     ("cli", "__main__"),

@@ -17,6 +17,7 @@ from fsgreen.cli import (
     campaigns,
     command,
     documents,
+    fleet,
     host,
     lists,
     meters,
@@ -113,6 +114,7 @@ def parser() -> command.Parser:
     host.add(commands)
     studies.add(commands)
     campaigns.add(commands)
+    fleet.add(commands)
     pipeline.add(commands)
     lists.add(commands)
     rules.add(commands)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from fsgreen.cli import command
+from fsgreen.cli.fleet import measure_on_fleet
 from fsgreen.errors import FsgreenError
 
 CAMPAIGN = "the campaign's name (default: STUDY-PROFILE)"
@@ -43,6 +44,12 @@ def add(commands: command.Commands) -> None:
         "(default: /dev/shm)",
     )
     measure.add_argument("--in-memory", action="store_true", help="keep the image in RAM")
+    measure.add_argument(
+        "--fleet",
+        type=Path,
+        metavar="FILE",
+        help="on every testbed of a fleet file (.toml), each as its worker was told",
+    )
 
     simulate = command.add(
         commands,
@@ -79,6 +86,9 @@ def _measure(options: argparse.Namespace) -> None:
     from fsgreen.campaign import studycheck, testbedfile
 
     studycheck.check(paths.study(options.study), options.profile)
+    if options.fleet is not None:
+        measure_on_fleet(options)
+        return
     place = testbedfile.read(options.testbed).over(
         folder=options.folder,
         in_memory=options.in_memory,
@@ -121,8 +131,10 @@ def _virtual(options: argparse.Namespace) -> None:
 
 
 def _status(options: argparse.Namespace) -> None:
-    from fsgreen import campaign
+    from fsgreen import campaign, fleet
 
     name = options.campaign or campaign.newest()
-    for line in campaign.status(campaign.Campaign(name)):
+    is_fleet = fleet.is_of_fleet(name)
+    lines = fleet.status(name) if is_fleet else campaign.status(campaign.Campaign(name))
+    for line in lines:
         command.show(line, hang=12)

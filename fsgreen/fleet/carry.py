@@ -1,0 +1,149 @@
+"""Bringing home what a worker has of a campaign: each trial whole, once, and as it was recorded.
+
+A trial comes under a temporary name, which the next start goes on with, and is renamed when every
+file has the hash that its record has of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from fsgreen import paths, trial
+from fsgreen.campaign import Campaign
+from fsgreen.durable import sync, whole
+from fsgreen.errors import FsgreenError
+from fsgreen.fleet.messages import Piece, Shelf, is_plain
+from fsgreen.fleet.tasks import RECORD, digest
+from fsgreen.trial import TrialRecord
+from fsgreen.trial.record import foreign
+
+Folder = Literal["trials", "invalid"]
+
+Fetch = Callable[[Folder | None, str | None, str, int], Awaitable[Piece]]
+"""What asks a worker for a part of a file: folder, trial, file, offset in bytes."""
+
+
+async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch) -> list[str]:
+    """Bring home what is not here yet, and return the names of the trials that came.
+
+    Raises
+    ------
+    FsgreenError
+        If the worker began this campaign anew, or has another trial of one name; if a file is not
+        the one that was recorded; if the disk is full.
+    """
+    folder, came = campaign.folder, []
+    with trial.full_disk_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        await _files(folder, shelf.files, fetch)
+        aside = {digest(one.folder / RECORD) for one in trial.list_discarded(folder)}
+        shelves: Mapping[Folder, Mapping[str, str]] = {
+            "trials": shelf.trials,
+            "invalid": shelf.invalid,
+        }
+        for place, records in shelves.items():
+            for name, recorded in records.items():
+                here = folder / place / name
+                if here.exists():
+                    _check_same(here, recorded)
+                elif recorded not in aside:
+                    await _trial(folder, place, name, recorded, fetch)
+                    came.append(name)
+    return came
+
+
+def _check_same(here: Path, recorded: str) -> None:
+    if digest(here / RECORD) != recorded:
+        raise FsgreenError(
+            "the testbed has another trial of this name, and one of the two would be lost",
+            where=here,
+            next_step=f"mv {here} {trial.place_to_discard(here.parents[1], here.name)}, where it "
+            "is kept (rule 48), then start the same command again",
+        )
+
+
+async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch) -> None:
+    """Bring the files of the campaign itself, which change while it goes on."""
+    for name, recorded in files.items():
+        here = folder / name
+        if here.is_file() and digest(here) == recorded:
+            continue
+        with whole(here) as partial:
+            await _bytes(partial, functools.partial(fetch, None, None, name), recorded)
+            if name == paths.IDENTITY and here.is_file() and _began(here) != _began(partial):
+                raise FsgreenError(
+                    "the testbed began this campaign anew, and trials of both would be taken for "
+                    "those of one",
+                    where=folder,
+                    next_step="give the testbed its trials back (copy this folder into "
+                    "data/fleet/TESTBED/raw on its machine), or begin another campaign with --name",
+                )
+
+
+def _began(identity: Path) -> Any:
+    try:
+        return json.loads(identity.read_bytes())["started_unix_s"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+async def _trial(folder: Path, place: Folder, name: str, recorded: str, fetch: Fetch) -> None:
+    partial = folder / "trials" / f".{name}.partial"
+    partial.mkdir(parents=True, exist_ok=True)
+
+    async def bring(file: str, recorded: str) -> None:
+        await _bytes(partial / file, functools.partial(fetch, place, name, file), recorded)
+
+    await bring(RECORD, recorded)
+    record = TrialRecord.from_json((partial / RECORD).read_bytes(), partial)
+    if record.trial not in (
+        name,
+        name.rpartition(".")[0],
+    ):  # NAME.2 is the second that broke a rule
+        raise foreign(partial, f"the record is that of trial {record.trial}")
+    for file, hashed in record.files.items():
+        if not is_plain(file):
+            raise foreign(partial, f"it names a file elsewhere: {file!r}")
+        await bring(file, hashed)
+    for entry in partial.iterdir():
+        if entry.name not in (RECORD, *record.files):  # of one that was broken off and made anew
+            entry.unlink()
+            continue
+        await asyncio.to_thread(sync, entry)
+    final = folder / place / name
+    final.parent.mkdir(exist_ok=True)
+    sync(partial)
+    partial.rename(final)
+    sync(final.parent)
+
+
+async def _bytes(file: Path, piece: Callable[[int], Awaitable[Piece]], recorded: str) -> None:
+    """Bring what is missing of a file; where that makes another file, all of it once more."""
+    for is_anew in (False, True):
+        if is_anew:
+            file.unlink()
+        elif await _is_recorded(file, recorded):
+            return
+        with file.open("ab") as stream:
+            while True:
+                got = await piece(stream.tell())
+                stream.write(got.data)
+                if not got.data or stream.tell() >= got.size_b:
+                    break
+        if await _is_recorded(file, recorded):
+            return
+    file.unlink()
+    raise FsgreenError(
+        "what came is not the file that was recorded",
+        where=file,
+        next_step="look at the disk of the testbed and at this one, then start again",
+    )
+
+
+async def _is_recorded(file: Path, recorded: str) -> bool:
+    return file.exists() and await asyncio.to_thread(trial.sha256_of, file) == recorded

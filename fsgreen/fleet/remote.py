@@ -1,0 +1,45 @@
+"""A worker, as home asks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fsgreen.fleet.messages import Message, Refusal, parsed
+from fsgreen.schema import Strict
+
+
+class Lost(Exception):
+    """A worker that does not answer any more."""
+
+
+class Remote:
+    """The worker of a testbed.
+
+    Parameters
+    ----------
+    rpc : PooledRPCCall
+        Dask's connection to it.
+    testbed : str
+        Its name.
+    """
+
+    def __init__(self, rpc: Any, testbed: str) -> None:
+        self._rpc, self._name = rpc, f"the testbed {testbed}"
+
+    async def ask(self, task: str, arguments: Strict, schema: type[Message]) -> Message:
+        """Have it do a task, and return its answer.
+
+        Raises
+        ------
+        FsgreenError
+            If it refuses, or answers something else.
+        Lost
+            If it does not answer any more.
+        """
+        try:
+            answer = await self._rpc.fsgreen(task=task, arguments=arguments.model_dump())
+        except OSError as error:
+            raise Lost(str(error)) from error
+        if isinstance(answer, dict) and "refused" in answer:
+            raise parsed(Refusal, answer["refused"], self._name).error()
+        return parsed(schema, answer.get("done") if isinstance(answer, dict) else None, self._name)

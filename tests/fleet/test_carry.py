@@ -1,0 +1,188 @@
+"""Trials come home whole, once, and as they were recorded, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from fsgreen import paths, trial
+from fsgreen.campaign import Campaign
+from fsgreen.errors import FsgreenError
+from fsgreen.fleet.carry import Fetch, carry
+from fsgreen.fleet.messages import Piece, Place
+from fsgreen.fleet.tasks import shelf
+
+NAME = "c.disk"
+PIECE_B = 1000
+"""Small pieces, so that a file is many of them."""
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a campaign on the machine of its testbed; the data folder is that of home."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "there"))
+    folder = synthetic.write_raw(NAME, synthetic.make_plan())
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "home"))
+    return Path(folder)
+
+
+def fetching(there: Path, before: Callable[[Place], None] = lambda place: None) -> Fetch:
+    """What fetches from a folder; `before` is called with each place first."""
+
+    async def fetch(folder, name, file, at_b) -> Piece:
+        place = Place(campaign=NAME, folder=folder, trial=name, file=file, offset_b=at_b)
+        before(place)
+        path = there / (folder or "") / (name or "") / file
+        return Piece(data=path.read_bytes()[at_b:][:PIECE_B], size_b=path.stat().st_size)
+
+    return fetch
+
+
+def carried(there: Path, fetch: Fetch | None = None) -> list[str]:
+    """Carry all that is there, and return what came."""
+    return asyncio.run(carry(Campaign(NAME), shelf(there), fetch or fetching(there)))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def test_all_of_a_campaign_comes_home_to_the_byte_and_once(there: Path) -> None:
+    names = [one.name for one in trial.list_trials(there)]
+    assert sorted(carried(there)) == sorted(names)
+    assert contents(paths.raw(NAME)) == contents(there)
+    asked: list[Place] = []
+    assert carried(there, fetching(there, asked.append)) == []
+    assert asked == [], "what is here was asked for again"
+
+
+def test_a_connection_that_breaks_costs_no_byte_that_came(there: Path) -> None:
+    """A trace of an hour would never come through a line that breaks every minute."""
+    asked: list[Place] = []
+
+    def breaking(place: Place) -> None:
+        asked.append(place)
+        if place.folder is not None and len(asked) % 5 == 0:
+            raise ConnectionError("the line broke")
+
+    breaks = 0
+    while True:
+        try:
+            carried(there, fetching(there, breaking))
+            break
+        except ConnectionError:
+            breaks += 1
+            assert breaks < 1000, "it comes no further"
+            whole = trial.list_trials(paths.raw(NAME))
+            assert all(one.verify() is None for one in whole), "a trial is here in part"
+    assert breaks > 5
+    assert contents(paths.raw(NAME)) == contents(there)
+
+
+def test_bytes_that_changed_on_the_way_are_brought_again_and_never_kept(there: Path) -> None:
+    changed: list[Place] = []
+
+    def once(place: Place) -> bool:
+        is_first = place.file == "power.parquet" and not changed
+        changed.extend([place] if is_first else [])
+        return is_first
+
+    async def damaged(folder, name, file, at_b) -> Piece:
+        got = await fetching(there)(folder, name, file, at_b)
+        place = Place(campaign=NAME, folder=folder, trial=name, file=file, offset_b=at_b)
+        return Piece(data=got.data[::-1], size_b=got.size_b) if once(place) else got
+
+    carried(there, damaged)
+    assert changed and contents(paths.raw(NAME)) == contents(there)
+
+
+def test_a_file_that_is_damaged_there_stops_it_and_leaves_no_trial(there: Path) -> None:
+    first = trial.list_trials(there)[0]
+    (first.folder / "power.parquet").write_bytes(b"not what was recorded")
+    with pytest.raises(FsgreenError, match="not the file that was recorded"):
+        carried(there)
+    assert first.name not in [one.name for one in trial.list_trials(paths.raw(NAME))]
+
+
+def test_a_trial_that_was_measured_anew_never_takes_the_place_of_the_first(there: Path) -> None:
+    """Two trials of one name are two measurements: rule 48 keeps both."""
+    carried(there)
+    first = trial.list_trials(there)[0]
+    record = first.folder / "trial.json"
+    record.write_text(record.read_text().replace('"settle_s": ', '"settle_s": 1'))
+    before = contents(paths.raw(NAME))
+    with pytest.raises(FsgreenError, match="another trial of this name") as told:
+        carried(there)
+    assert contents(paths.raw(NAME)) == before
+    _, source, target = str(told.value.next_step).split(",")[0].split()
+    Path(target).parent.mkdir()
+    shutil.move(source, target)
+    assert carried(there) == [first.name]
+
+
+def test_what_was_set_aside_at_home_does_not_come_back(there: Path) -> None:
+    carried(there)
+    first = trial.list_trials(paths.raw(NAME))[0]
+    aside = trial.place_to_discard(paths.raw(NAME), first.name)
+    aside.parent.mkdir()
+    first.folder.rename(aside)
+    assert carried(there) == []
+
+
+def test_trials_that_broke_a_rule_come_with_the_others(there: Path) -> None:
+    first = trial.list_trials(there)[0]
+    (there / "invalid").mkdir()
+    first.folder.rename(there / "invalid" / f"{first.name}.1")
+    assert f"{first.name}.1" in carried(there)
+    assert [one.name for one in trial.list_invalid(paths.raw(NAME))] == [first.name]
+
+
+def test_a_campaign_that_a_worker_began_anew_is_not_mixed_with_the_first(there: Path) -> None:
+    """After the loss of its disk a testbed would begin again, with another idle power."""
+    carried(there)
+    file = there / paths.IDENTITY
+    begun = json.loads(file.read_text())
+    file.write_text(json.dumps(begun | {"preflight": []}))
+    carried(there)
+    assert "preflight" in Campaign(NAME).identity(), "what each start notes does not come"
+    file.write_text(json.dumps(begun | {"started_unix_s": 1.9e9}))
+    with pytest.raises(FsgreenError, match="began this campaign anew"):
+        carried(there)
+    assert Campaign(NAME).identity()["started_unix_s"] == 1.8e9
+
+
+@pytest.mark.parametrize("name", ["../../evil", "..", "/etc/evil", "a/b", ".hidden"])
+def test_a_record_that_names_files_elsewhere_is_refused(there: Path, name: str) -> None:
+    """A worker must not write where it likes on the machine of home."""
+    first = trial.list_trials(there)[0]
+    record = first.folder / "trial.json"
+    told = json.loads(record.read_text())
+    record.write_text(json.dumps(told | {"files": {name: "0" * 64}}))
+    with pytest.raises(FsgreenError, match="it names a file elsewhere"):
+        carried(there)
+
+
+def test_a_record_of_another_trial_is_refused(there: Path) -> None:
+    first, second, *_ = trial.list_trials(there)
+    shutil.copy(second.folder / "trial.json", first.folder / "trial.json")
+    with pytest.raises(FsgreenError, match="the record is that of trial"):
+        asyncio.run(carry(Campaign(NAME), shelf(there), fetching(there)))
+
+
+def test_a_full_disk_at_home_is_told_as_such(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_place: Place) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(trial.DiskFull, match="the trials so far are whole"):
+        carried(there, fetching(there, full))
