@@ -58,4 +58,5 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
 def sampler(testbed: Testbed) -> HostSampler:
     """Return what reads the counters of the machine and of a testbed's device."""
     simulator = testbed.simulator()
-    return HostSampler(testbed.device_name, None if simulator is None else simulator.processor_s)
+    server = None if simulator is None else simulator.processor_s
+    return HostSampler(testbed.device_name, server, testbed.counters)

@@ -168,6 +168,12 @@ class Device(Protocol):
     def entered(self) -> AbstractContextManager[None]:
         """Run programs where the device is: in its guest, or on this machine."""
 
+    def counters(self) -> dict[str, float] | None:
+        """Return the cumulative counters of a disk that this machine's kernel does not know.
+
+        By columns of `host.parquet`, from any thread; None where that kernel has them, or nobody.
+        """
+
     def processor_s(self) -> tuple[float, float] | None:
         """Return the seconds in user and system mode of the guest that workloads run in.
 
@@ -190,6 +196,10 @@ class OnThisMachine:
     def entered(self) -> AbstractContextManager[None]:
         """Run programs on this machine."""
         return nullcontext()
+
+    def counters(self) -> dict[str, float] | None:
+        """Return None: the kernel of this machine has them."""
+        return None
 
     def processor_s(self) -> tuple[float, float] | None:
         """Return None: workloads run on this machine."""

@@ -122,6 +122,10 @@ class Testbed:
         """Return the kernel's name of the disk in /proc/diskstats (`loop3`), None without one."""
         return self.device.name
 
+    def counters(self) -> dict[str, float] | None:
+        """Return the counters of a disk that `device_name` does not name; see `Device`."""
+        return self.device.counters()
+
     def restore(self) -> None:
         """Unmount and give the device back the state it had before `prepare`."""
         if self._is_open():

@@ -48,9 +48,14 @@ def works_in(vm: Testbed, file_system: str, option: str = "default") -> None:
     assert mount.guest is not None and mount.guest["clock"] == "tcg"
     workload = load_workload("varmail", 0.002)
     start_s = time.monotonic()
+    before = vm.counters()
     with vm.entered():
         workload.prepare(mount.directory, SEED)
     mount = vm.remount()
+    after = vm.counters()
+    assert before is not None and after is not None
+    assert after["disk_write_b"] > before["disk_write_b"] > 0, "what was written is not counted"
+    assert after["disk_reads_count"] >= before["disk_reads_count"] > 0
     assert vm.resident_share() == 0
     with vm.entered():
         outcome = workload.run(mount.directory, SEED, 0.0, 0.5)

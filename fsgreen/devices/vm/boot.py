@@ -11,6 +11,8 @@ from typing import Literal
 
 from fsgreen import audit, commands, paths, trial
 from fsgreen.devices.vm import image
+from fsgreen.devices.vm.counters import DISK as DRIVE
+from fsgreen.devices.vm.counters import MONITOR
 from fsgreen.devices.vm.image import Image
 from fsgreen.devices.vm.wire import CONTROL, PROGRAMS
 from fsgreen.errors import FsgreenError
@@ -135,7 +137,7 @@ def command(machine: Machine, made: Image, initrd: Path | None = None) -> list[s
         *("-serial", f"file:{CONSOLE}"),
         *_processor(machine),
         # A job in virtual time writes to a second serial line: nothing reaches it meanwhile.
-        *(("-serial", f"file:{OUTPUT}") if machine.clock == "virtual" else _ports()),
+        *(("-serial", f"file:{OUTPUT}") if machine.clock == "virtual" else _ports() + _monitor()),
         *_disk(machine),
     ]
 
@@ -170,6 +172,14 @@ def _ports() -> list[str]:
     return words
 
 
+def _monitor() -> list[str]:
+    """Return where QEMU itself is asked; the guest sees nothing of it."""
+    return [
+        *("-chardev", f"socket,id=monitor,path={MONITOR},server=on,wait=off"),
+        *("-mon", "chardev=monitor,mode=control"),
+    ]
+
+
 def _disk(machine: Machine) -> list[str]:
     if machine.drive == "null":
         return []
@@ -183,6 +193,9 @@ def _disk(machine: Machine) -> list[str]:
     if machine.drive_iops is not None:
         limits += f",throttling.iops-total={machine.drive_iops}"
     return [
-        *("-drive", f"if=none,id=disk,file={of},format=raw{size},cache=none,aio=threads{limits}"),
-        *("-device", f"{kind},drive=disk,serial=fsgreen"),
+        *(
+            "-drive",
+            f"if=none,id={DRIVE},file={of},format=raw{size},cache=none,aio=threads{limits}",
+        ),
+        *("-device", f"{kind},drive={DRIVE},serial=fsgreen"),
     ]

@@ -42,6 +42,9 @@ COMPARES = {
 }
 """What records say of each clock."""
 
+COUNTERS = "requests of the guest to its disk, as QEMU counts them; no busy time"
+"""What records say of the columns of the disk."""
+
 
 class VmDevice(OnThisMachine):
     """The disk of a guest, and the guest.
@@ -154,6 +157,13 @@ class VmDevice(OnThisMachine):
         """Return the seconds in user and in system mode that QEMU has had."""
         return self._started().processor_s()
 
+    def counters(self) -> dict[str, float] | None:
+        """Return what its disk was asked for, by QEMU; None where the guest makes its disk."""
+        guest = self._guest
+        if guest is None or self._asked.drive == "null":
+            return None
+        return guest.counters.read()
+
     def guest(self) -> dict[str, Any]:
         """Return what a record says of the guest: its clock, and what its times compare with."""
         clock = self._started().machine.clock
@@ -256,6 +266,7 @@ class VmDevice(OnThisMachine):
             **disk,
             "in_memory": below is None or mounts.in_memory(below),
             "drive": self._asked.drive,
+            **({} if self._asked.drive == "null" else {"counters": COUNTERS}),
             "clock": machine.clock,
             "compares": COMPARES[machine.clock],
             "guest_memory_mib": machine.memory_mib,

@@ -18,6 +18,7 @@ from fsgreen import elsewhere
 from fsgreen.devices.vm import boot
 from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Clock, Machine
+from fsgreen.devices.vm.counters import DiskCounters
 from fsgreen.devices.vm.image import Image
 from fsgreen.devices.vm.launch import connected
 from fsgreen.devices.vm.wire import CONTROL, Channel, Ended
@@ -59,6 +60,7 @@ class Guest:
         self._folder = folder
         self._lock_fd = lock_fd
         self._open = contextlib.ExitStack()
+        self.counters = DiskCounters(folder)
         self.about: dict[str, Any] = {}
         for attempt in range(1, attempts + 1):
             try:
@@ -113,6 +115,7 @@ class Guest:
 
     def stop(self) -> None:
         """End it; harmless when repeated."""
+        self.counters.close()
         self._open.close()
 
     @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -204,14 +204,20 @@ class Sampler(Protocol):
 class HostSampler:
     """Reads the kernel's counters for the machine and for the device that `device_of` names now.
 
+    A device that the kernel does not know may have `counters` of its own, some of `DISK_COLUMNS`.
+
     The processor time of `server`, a process that stands for a device, counts as idle time, and so
     does working time that the kernel's tick counted and its clock did not.
     """
 
     def __init__(
-        self, device_of: Callable[[], str | None], server: ProcessorTime | None = None
+        self,
+        device_of: Callable[[], str | None],
+        server: ProcessorTime | None = None,
+        counters: Callable[[], Mapping[str, float] | None] = lambda: None,
     ) -> None:
         self._device_of = device_of
+        self._counters = counters
         self._cores = Cores()
         self._excess = TickExcess()
         self._server = None if server is None else ServerShare(server)
@@ -227,6 +233,7 @@ class HostSampler:
             "time_s": now_s,
             **self._without_server(processors),
             **parse_diskstats(disks, device),
+            **(self._counters() or {}),
             "disk_standby_s": NAN if device is None else standby_s(device),
             **self._cores.sample(busy_s),
         }
