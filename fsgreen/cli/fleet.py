@@ -69,8 +69,7 @@ def _worker(options: argparse.Namespace) -> None:
 
 def measure_on_fleet(options: argparse.Namespace) -> None:
     """Do what `fsgreen measure --fleet FILE` is asked to."""
-    from fsgreen import fleet, pipeline, trial
-    from fsgreen.cli import sharing
+    from fsgreen import fleet, gathered, pipeline, trial
     from fsgreen.fleet.together import together
 
     of_testbed = (options.disk, options.queue_depth, options.folder)
@@ -85,9 +84,9 @@ def measure_on_fleet(options: argparse.Namespace) -> None:
     for each in done:
         print(f"{len(trial.list_trials(each.folder))} trials in {each.folder}")
         pipeline.after_measure(each.name)
-    found, files = together(
+    results, files = together(
         options.name or f"{options.study}-{options.profile}", [each.name for each in done]
     )
-    sharing.show(found)
+    command.show_indented(gathered.lines(results))
     for file in files:
         print(file)
