@@ -8,6 +8,7 @@ testbed is measured. The target of the first is 0.55, of the second 200 ms.
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,6 @@ from fsgreen.fleet import certificates, record
 TARGET_X = 0.55
 TARGET_S = 0.2
 TESTBEDS = ("one", "two")
-PORT = 8786
 
 STUDY = """
 study: asleep
@@ -61,7 +61,7 @@ WIDTHS = (46, 34, 14)
 
 
 @dataclass(frozen=True)
-class Found:
+class Round:
     """What one round found."""
 
     beside_x: float
@@ -75,10 +75,13 @@ def project(folder: Path, blocks: int) -> None:
     (folder / "studies" / "asleep.yaml").write_text(STUDY.format(blocks=blocks))
     (folder / "params.yaml").write_text("campaigns: {}\n")
     certificates.make(folder / "certificates")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     for name, testbeds in {"both": TESTBEDS, **{name: (name,) for name in TESTBEDS}}.items():
         listed = ", ".join(f'"{testbed}"' for testbed in testbeds)
         (folder / f"{name}.toml").write_text(
-            f'home = "localhost:{PORT}"\ncertificates = "certificates"\ntestbeds = [{listed}]\n'
+            f'home = "localhost:{port}"\ncertificates = "certificates"\ntestbeds = [{listed}]\n'
         )
 
 
@@ -128,7 +131,7 @@ def processor_s(process: subprocess.Popen[bytes]) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def one_round(folder: Path, nth: int) -> Found:
+def one_round(folder: Path, nth: int) -> Round:
     """Measure both testbeds side by side, then one after the other."""
     with workers(folder) as running:
         before_s = [processor_s(process) for process in running]
@@ -138,7 +141,7 @@ def one_round(folder: Path, nth: int) -> Found:
         ]
         after_s = sum(measured_s(folder, name, f"after{nth}-{name}") for name in TESTBEDS)
     posts = record.read(f"beside{nth}").posts.values()
-    return Found(
+    return Round(
         beside_s / after_s,
         sum(post.rested_s for post in posts) / sum(post.rests_count for post in posts),
         max(took_s) / beside_s,
@@ -156,10 +159,10 @@ def main() -> None:
         folder = Path(place)
         os.environ["FSGREEN_DATA"] = str(folder / "data")
         project(folder, asked.blocks)
-        found = [one_round(folder, nth) for nth in range(asked.rounds)]
-    beside_x = Spread.of(one.beside_x for one in found)
-    rested_s = Spread.of(one.rested_s for one in found)
-    share = Spread.of(one.worker_share for one in found)
+        rounds = [one_round(folder, nth) for nth in range(asked.rounds)]
+    beside_x = Spread.of(one.beside_x for one in rounds)
+    rested_s = Spread.of(one.rested_s for one in rounds)
+    share = Spread.of(one.worker_share for one in rounds)
     print_row(HEAD, WIDTHS)
     is_fast, is_short = beside_x.median <= TARGET_X, rested_s.median <= TARGET_S
     print_row(("time side by side over one by one", f"{beside_x:.2f}", met(is_fast)), WIDTHS)

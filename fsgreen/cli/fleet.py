@@ -84,9 +84,9 @@ def measure_on_fleet(options: argparse.Namespace) -> None:
     for each in done:
         print(f"{len(trial.list_trials(each.folder))} trials in {each.folder}")
         pipeline.after_measure(each.name)
-    results, files = together(
+    pooled, files = together(
         options.name or f"{options.study}-{options.profile}", [each.name for each in done]
     )
-    command.show_indented(gathered.lines(results))
+    command.show_indented(gathered.lines(pooled))
     for file in files:
         print(file)

@@ -27,8 +27,8 @@ def together(fleet: str, campaigns: Iterable[str]) -> tuple[Gathered, list[Path]
     FsgreenError
         If one of them has not been analysed.
     """
-    found = gathered.gather([_results(name) for name in campaigns])
-    return found, gathered.keep(found, paths.results(fleet))
+    pooled = gathered.gather([_results(name) for name in campaigns])
+    return pooled, gathered.keep(pooled, paths.results(fleet))
 
 
 def _results(campaign: str) -> Path:

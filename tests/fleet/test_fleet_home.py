@@ -131,12 +131,12 @@ def test_testbeds_are_pooled_as_machines_are(data: Path) -> None:
     """How far they differ is the result of a fleet; a mean without it would be of no machine."""
     sending.analyse("c.disk", 1, 1.0)
     sending.analyse("c.memory", 2, 1.2)
-    found, files = together("c", ["c.disk", "c.memory"])
+    pooled, files = together("c", ["c.disk", "c.memory"])
     assert {file.name for file in files} >= {"together.csv", "machines.csv", "gathered.txt"}
-    assert [file.name for file in found.files] == ["c.disk.results.json", "c.memory.results.json"]
-    row = found.together[found.together["metric"] == "throughput"].iloc[0]
+    assert [file.name for file in pooled.files] == ["c.disk.results.json", "c.memory.results.json"]
+    row = pooled.together[pooled.together["metric"] == "throughput"].iloc[0]
     assert row["files_count"] == 2 and row["spread_percent"] > 0
     assert row["next_low_x"] < row["ratio_low_x"] < row["ratio_high_x"] < row["next_high_x"]
     again, _ = together("c", ["c.disk", "c.memory"])
-    assert again.together.equals(found.together)
+    assert again.together.equals(pooled.together)
     assert json.loads((paths.results("c.disk") / "c.disk.results.json").read_text())["sha256"]

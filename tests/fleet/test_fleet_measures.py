@@ -38,11 +38,11 @@ def check_whole(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FSGREEN_DATA", str(yard.folder / "data"))
     for name in yard.testbeds:
         done = campaign.Campaign(fleet.member("asleep-quick", name))
-        found = trial.list_trials(done.folder)
-        assert [one.name for one in found] == [planned.trial for planned in done.due()]
+        whole = trial.list_trials(done.folder)
+        assert [one.name for one in whole] == [planned.trial for planned in done.due()]
         assert not done.pending()
         there = yard.folder / "data" / "fleet" / name / "raw" / done.name
-        for one in found:
+        for one in whole:
             one.verify()
             assert one.record.campaign == done.name
             same = there / "trials" / one.name / "trial.json"
