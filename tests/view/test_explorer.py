@@ -10,7 +10,7 @@ import pytest
 from fsgreen import paths, reduce
 from fsgreen.view.explore import ClaimExplorer, Explorer
 from fsgreen.view.explore.chart import to_json
-from tests.view import explored
+from tests.view import composed, explored
 
 VIEWS = ("cells", "trials", "trial", "effect", "beside", "latencies", "settings")
 
@@ -240,6 +240,18 @@ def test_without_campaigns_nothing_breaks(tmp_path, monkeypatch):
     assert len(claims.claim.options) == 99 and "As published" in claims.card.value
 
 
+def test_of_a_study_without_claims_no_empty_control_is_shown(project):
+    """It said "0 claims. ." above a table without rows."""
+    composed.tiny(project, "tiny", measure_s=1)
+    shutil.copy(paths.code() / "studies" / "fast10.yaml", project / "studies")
+    claims = ClaimExplorer("tiny")
+    assert claims.study.value == "tiny"
+    assert "the study tiny states no claim" in claims.all.says.value
+    assert claims.claim.layout.display == claims.one.layout.display == "none"
+    claims.study.value = "fast10"
+    assert claims.claim.layout.display is None
+
+
 def test_a_claim_is_shown_as_published_with_what_each_campaign_found(data):
     claims = ClaimExplorer("fast10")
     assert len(claims.claim.options) == 99
@@ -257,6 +269,7 @@ def test_a_claim_is_shown_as_published_with_what_each_campaign_found(data):
     claims.verdict.value = verdict
     assert 0 < len(claims.claim.options) <= 99
     assert all(name.startswith(verdict) for name, _ in claims.claim.options)
+    assert claims.all.shown.table.columns[0] == "verdict", "beside long statements nobody sees it"
 
 
 def test_what_the_browser_gets_is_json(explorer):

@@ -61,8 +61,9 @@ class ClaimExplorer(widgets.VBox):
 
     def _show(self) -> None:
         study, slug = self.study.value, self.claim.value
+        for shown in (self.verdict, self.claim, self.card, self.one):
+            shown.layout.display = "none" if slug is None else None
         if slug is None:
-            self.card.value = "No claim of this study has that verdict."
             return
         try:
             told = claims.card(study, slug)

@@ -29,9 +29,14 @@ def overview(runner: Runner, study: str) -> Shown:
     Raises
     ------
     FsgreenError
-        If no campaign of the study has been judged here.
+        If the study states no claim, or no campaign of it has been judged here.
     """
-    lines = _lines(study, "view = claims")
+    if not statements(study):
+        raise FsgreenError(
+            f"the study {study} states no claim",
+            next_step="write down what you expect of it: docs/claims.md",
+        )
+    lines = _lines(study, 'view = claims[["verdict", *claims.columns.drop("verdict")]]')
     table = runner.run(lines)
     counts = table["verdict"].value_counts()
     says = "; ".join(f"{verdict}: {count}" for verdict, count in counts.items())
