@@ -167,12 +167,18 @@ def has_campaign(study: str) -> bool:
 
 
 def unknown_campaign(name: str) -> FsgreenError:
-    """Return the error for a campaign that has neither traces nor results here."""
+    """Return the error for a campaign whose traces or results are not here."""
     if ships(name):
         return FsgreenError(
             f"the traces of the campaign '{name}' have not been brought here",
             where=raw(name),
             next_step="./run reproduce",
+        )
+    if (raw(name) / PLAN).is_file():
+        return FsgreenError(
+            f"no trial of the campaign '{name}' has been analysed",
+            where=raw(name),
+            next_step=f"fsgreen status {name} says what is still to be measured",
         )
     folder = data()
     known = {file.parent.name for file in folder.glob(f"raw/*/{PLAN}")}
