@@ -16,10 +16,11 @@ MOST_ROWS = 200
 """Rows of a table that are shown; its file has all."""
 
 STYLE = """<style>
-.fsgreen-table td, .fsgreen-table th { text-align: left; vertical-align: top; }
+.fsgreen-table td, .fsgreen-table th { text-align: left !important; vertical-align: top; }
 .fsgreen-table td { max-width: 32em; overflow-wrap: break-word; }
 </style>
 """
+"""JupyterLab sets texts of tables to the right, by a rule that others do not outweigh."""
 
 
 def as_html(table: pd.DataFrame) -> str:

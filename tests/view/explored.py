@@ -48,10 +48,10 @@ def measure(name, workloads=("webserver", "varmail"), file_systems=tuple(OPS), b
     standard.write(name)
 
 
-def judge(name):
+def judge(name, shipped=False):
     """Judge the claims of its study on a campaign."""
     judging.write(name)
-    together.tell(name, shipped=False)
+    together.tell(name, shipped=shipped)
 
 
 def run(text):

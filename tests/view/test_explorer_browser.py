@@ -131,6 +131,24 @@ def test_a_button_shows_the_lines_of_pandas(page):
     assert "cells = pd.concat([fsgreen.open(name).cells" in lines and "'power_w'" in lines
 
 
+def test_the_verdict_on_every_claim_is_in_sight_at_1400_px(page):
+    """Beside long statements it stood where one had to scroll to."""
+    page.resize(1400, 900)
+    heads = """[...document.querySelectorAll('table.fsgreen-table')].flatMap((table) =>
+        [...table.querySelectorAll('th')].filter((head) => head.textContent === 'verdict'))"""
+    of_claims = page.wait(
+        f"""(({heads}).map((head) => {{
+            const output = head.closest('.jp-OutputArea-output').getBoundingClientRect();
+            const column = head.getBoundingClientRect();
+            return [column.left, column.right, output.right, head.cellIndex];
+        }})).filter(([left]) => left)"""
+    )
+    assert of_claims
+    for left, right, seen, _ in of_claims:
+        assert 0 < left < right <= seen <= 1400
+    assert of_claims[0][3] == 0, "the answer stands first"
+
+
 def test_text_and_bars_stand_out_in_a_dark_theme(page):
     colours = (
         f"(() => {{ const s = getComputedStyle({CELLS}); return [s.color, s.backgroundColor]; }})()"
