@@ -62,7 +62,9 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., li
         monkeypatch.setattr(drive, "run_trial", run_trial)
         here = SimpleNamespace(campaign=campaign.Campaign(name), plan=plan)
         monkeypatch.setattr(drive, "open_context", lambda *given, **named: here)
-        testbed = SimpleNamespace(device_name=None, simulator=lambda: None, describe=dict)
+        testbed = SimpleNamespace(
+            device_name=None, simulator=lambda: None, counters=lambda: None, describe=dict
+        )
         campaign.run(plan, name, testbed=testbed)  # type: ignore[arg-type]
         return order
 
