@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the suites of others against a mount of GreenFS, connected and disconnected:
+# Runs the suites of others against a mount of GreenFS: connected, disconnected, and with a server:
 #   pjdfstest   what POSIX asks for (cargo install pjdfstest); needs root
 #   fsx         random operations on one file (cargo install fsx)
 # Each is left out, with a word, where it is not installed. Ends with 1 if something failed.
@@ -14,7 +14,9 @@ chmod 755 "$home" # other users are part of what is asked
 mkdir "$home/flash" "$home/remote" "$home/mnt" "$second"
 failed=0
 
+serving=
 leave() {
+  [ -z "$serving" ] || kill "$serving"
   umount -l "$home/mnt" 2>/dev/null || true
   rm -rf "$home" "$second"
 }
@@ -64,4 +66,15 @@ diff -r --no-dereference --exclude=.greenfs flash remote || failed=1
 "$greenfs" mount --flash flash mnt
 suites disconnected
 "$greenfs" umount mnt
+
+"$greenfs" certificates keys >/dev/null
+export GREENFS_KEYS="$home/keys/client"
+"$greenfs" serve remote --listen 127.0.0.1:0 --cert keys/server/cert.pem --key keys/server/key.pem \
+  --clients keys/ca.pem >said-by-server &
+serving=$!
+until grep -qs ' on ' said-by-server; do sleep 0.1; done
+"$greenfs" mount --flash flash --remote "greenfs://$(sed 's/.* on //' said-by-server)" mnt
+suites served
+"$greenfs" umount mnt
+diff -r --no-dereference --exclude=.greenfs flash remote || failed=1
 exit $failed
