@@ -97,18 +97,21 @@ def workers(folder: Path) -> Iterator[Sequence[subprocess.Popen[bytes]]]:
             cwd=folder,
             env={**os.environ, "FSGREEN_MACHINE": f"{folder}-{name}"},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
         for name in TESTBEDS
     ]
     try:
+        for process in started:
+            assert process.stdout is not None
+            process.stdout.readline()  # that it waits for home: it has imported all that it needs
         yield started
     finally:
         for process in started:
             process.terminate()
         for process in started:
-            process.wait()
+            process.communicate()
 
 
 def measured_s(folder: Path, fleet: str, name: str) -> float:

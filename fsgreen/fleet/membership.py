@@ -67,7 +67,9 @@ class Registry(Scheduler):
             self.handlers, "identity", "register-worker", "heartbeat_worker", "unregister"
         )
         self.handlers["heartbeat_worker"] = self._heartbeat
-        self.stream_handlers = _only(self.stream_handlers, "keep-alive", "worker-status-change")
+        self.stream_handlers = _only(
+            self.stream_handlers, "keep-alive", "log-event", "worker-status-change"
+        )
 
     def start_http_server(self, *_given: Any, **_named: Any) -> None:
         """Show nothing on the web."""

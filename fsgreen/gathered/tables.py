@@ -40,8 +40,8 @@ def keep(gathered: Gathered, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     text = folder / TEXT
     text.write_text("\n".join(lines(gathered)) + "\n", encoding="utf-8")
-    names = [file.name for file in gathered.files]
-    each = gathered.each.assign(file=[names[number - 1] for number in gathered.each["file"]])
+    names = {number: file.name for number, file in enumerate(gathered.files, start=1)}
+    each = gathered.each.assign(file=gathered.each["file"].map(names).astype(str))
     files = [
         text,
         write_csv(each, folder / "machines.csv"),

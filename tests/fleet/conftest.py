@@ -56,8 +56,9 @@ QUICK = '[testbed]\nkind = "directory"\n' + "".join(
 
 CHILD = """
 import runpy
-from fsgreen.campaign import idlepower
+from fsgreen.campaign import drive, idlepower
 from fsgreen.devices import probe
+drive.ATTEMPTS = drive.COPIES = 20  # a machine may stand still as often
 probe.measurements = lambda *given, **named: {}  # it takes longer than all trials
 idlepower.IDLE_S = 1.0
 runpy.run_module("fsgreen.fleet.child", run_name="__main__")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from fsgreen import cli, fleet, paths
+from fsgreen import cli, fleet, gathered, paths
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import record
@@ -140,3 +140,15 @@ def test_testbeds_are_pooled_as_machines_are(data: Path) -> None:
     again, _ = together("c", ["c.disk", "c.memory"])
     assert again.together.equals(pooled.together)
     assert json.loads((paths.results("c.disk") / "c.disk.results.json").read_text())["sha256"]
+
+
+def test_testbeds_without_a_comparison_are_kept_with_empty_tables(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory has one file system: its trials are whole, and no step behind may fail."""
+    sending.analyse("c.disk", 1, 1.0)
+    results = gathered.results_of("c.disk").model_copy(update={"effects": ()})
+    monkeypatch.setattr(gathered, "results_of", lambda name: results)
+    pooled, files = together("c", ["c.disk"])
+    assert pooled.together.empty and pooled.each.empty
+    assert {file.name for file in files} == {"gathered.txt", "machines.csv", "together.csv"}

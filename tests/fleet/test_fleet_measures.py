@@ -86,7 +86,7 @@ def test_two_testbeds_measure_and_one_worker_is_killed(
     wait_until(made, lambda: home.poll() is not None)
     assert home.returncode == 0, made.said("home")
     assert "one: lost: " in made.said("home")
-    assert before == made.here("one")[: len(before)]
+    assert {*before} <= {*made.here("one")}
     check_whole(made, monkeypatch)
     seeds = {campaign.Campaign(f"asleep-quick.{name}").plan().seed for name in made.testbeds}
     assert len(seeds) == 2, "the order of trials is the same on all testbeds"
