@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import tempfile
@@ -20,6 +21,8 @@ LIMIT_S = 120.0
 """A volume that does not stand as expected by then never will."""
 GUARD = ("setpriv", "--pdeathsig")
 """Has a mount end when this process is killed (util-linux), by the signal that follows."""
+WITH_PARENT = ("sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+"""Does not begin if this process, whose number follows, was killed before that."""
 
 
 def program() -> str:
@@ -62,6 +65,9 @@ class Mount:
         The folder of the server, and that of the disk that sleeps.
     spin_ups : int, optional
         How often the disk is woken in any 24 hours at most; the program's own number by default.
+    flash_mib : int, optional
+        How much of the files may be on flash, in MiB; what is more is given up there and read from
+        the remote. No bound by default.
     lock_fd : int, optional
         The owner lock of a work folder, of which nothing is kept: it stays taken until the program
         has ended, which is killed when this process is.
@@ -80,12 +86,15 @@ class Mount:
         remote: Path | None = None,
         disk: Path | None = None,
         spin_ups: int | None = None,
+        flash_mib: int | None = None,
         lock_fd: int | None = None,
     ) -> None:
         self.flash, self.at = flash, at
-        command = [*GUARD, "TERM" if lock_fd is None else "KILL", "--", program(), "mount"]
+        command = [*GUARD, "TERM" if lock_fd is None else "KILL", "--"]
+        command += [*WITH_PARENT, str(os.getpid()), program(), "mount"]
         command += ["--foreground", "--flash", str(flash)]
         command += [] if spin_ups is None else ["--spin-ups", str(spin_ups)]
+        command += [] if flash_mib is None else ["--flash-mib", str(flash_mib)]
         for role, folder in (("remote", remote), ("disk", disk)):
             if folder is not None:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -120,6 +129,11 @@ class Mount:
     def status(self) -> str:
         """Return how the volume stands: what each branch holds and lacks."""
         return ask("status", "--flash", self.flash)
+
+    def stats(self) -> dict[str, int | None]:
+        """Return what is on flash and what was read elsewhere: `flash_b`, `from_remote_b` ..."""
+        stats: dict[str, int | None] = json.loads(ask("stats", "--flash", self.flash))
+        return stats
 
     def wait_for(self, said: str) -> str:
         """Wait until the status says something, such as "holds all"; return it then.

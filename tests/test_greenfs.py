@@ -1,5 +1,7 @@
 """GreenFS from Python: what the notebook on it stands on."""
 
+import os
+import subprocess
 from datetime import datetime
 from pathlib import Path
 
@@ -45,3 +47,26 @@ def test_a_refusal_is_told_in_the_words_of_the_program(tmp_path: Path) -> None:
     assert refused.value.next_step and "empty folder" in refused.value.next_step
     with pytest.raises(FsgreenError, match="no volume with a remote that you have mounted"):
         greenfs.ask("history", tmp_path / "work" / "file")
+
+
+def test_what_flash_has_no_room_for_is_read_from_the_server(tmp_path: Path) -> None:
+    """A volume would be as large as flash, or a study could not say what it read where."""
+    needs_a_mount()
+    folders = (tmp_path / "flash", tmp_path / "work")
+    with greenfs.Mount(*folders, remote=tmp_path / "remote", flash_mib=0) as volume:
+        (tmp_path / "work" / "file").write_bytes(bytes(range(256)) * 4096)
+        volume.wait_for("1 of 1 files in part")
+        assert volume.stats()["flash_b"] == 0
+        assert (tmp_path / "work" / "file").read_bytes() == bytes(range(256)) * 4096
+        assert volume.stats()["from_remote_b"] == 256 * 4096
+
+
+def test_a_mount_does_not_begin_after_its_process_was_killed(tmp_path: Path) -> None:
+    """It would serve for ever, and its work folder be busy."""
+    begun = tmp_path / "begun"
+    guarded = [*greenfs.WITH_PARENT, str(os.getppid()), "touch", str(begun)]
+    assert subprocess.run(guarded, check=False).returncode != 0
+    assert not begun.exists()
+    guarded[len(greenfs.WITH_PARENT)] = str(os.getpid())
+    subprocess.run(guarded, check=True)
+    assert begun.exists()

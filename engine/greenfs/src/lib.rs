@@ -1,11 +1,12 @@
 //! GreenFS, as far as it is built: a volume on flash, and branches that are brought up to it.
 //!
 //! `protocol` is what the branches hold and lack, as values; `journal` is how flash keeps that;
-//! `branch` is a tree of plain files and what is done to one, `net` one that a server keeps; `volume`
-//! drives them. docs/greenfs.md
+//! `cache` is which bytes of files flash leaves to the others; `branch` is a tree of plain files and
+//! what is done to one, `net` one that a server keeps; `volume` drives them. docs/greenfs.md
 //! says what is promised, and what is not there yet.
 
 pub mod branch;
+pub mod cache;
 pub mod cli;
 pub mod clock;
 pub mod days;

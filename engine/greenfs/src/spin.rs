@@ -26,6 +26,8 @@ pub enum Reason {
     Quiet,
     /// The volume is unmounted.
     Unmount,
+    /// A program reads what flash has not, and no remote gives it.
+    Read,
 }
 
 impl fmt::Display for Reason {
@@ -36,6 +38,7 @@ impl fmt::Display for Reason {
             Self::Much => "it lacked much",
             Self::Quiet => "nobody works at this hour",
             Self::Unmount => "the volume was unmounted",
+            Self::Read => "a program read what it alone could give",
         })
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use greenfs::branch::folder::Folder;
-use greenfs::branch::identity::{self, FORMAT};
+use greenfs::branch::identity::{self, FORMAT, FORMAT_OF_PARTS};
 use greenfs::journal::{checkpoint, frame, lines};
 use greenfs::protocol::{Attributes, Change, Kind, Name, Node, NodeId, ROOT, Record, Role, State};
 use greenfs::volume::Volume;
@@ -164,12 +164,12 @@ fn a_newer_format_is_refused() {
     let text = std::fs::read_to_string(&file).expect("it was written");
     let newer = text.replace(
         &format!("\"format\":{FORMAT}"),
-        &format!("\"format\":{},\"more\":[]", FORMAT + 1),
+        &format!("\"format\":{},\"more\":[]", FORMAT_OF_PARTS + 1),
     );
     assert_ne!(text, newer);
     std::fs::write(&file, newer).expect("it is writable");
     let fault = identity::read(&place.open(), &place.0).expect_err("it is newer");
-    let newer = format!("format {}", FORMAT + 1);
+    let newer = format!("format {}", FORMAT_OF_PARTS + 1);
     assert!(fault.what.contains(&newer), "{fault}");
     let Err(again) = Volume::open(place.open(), Path::new("flash"), "v") else {
         panic!("it was opened");

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{
     DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
@@ -173,6 +174,12 @@ impl Store for Folder {
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         let file = self.open_file(path, OpenOptions::new().write(true))?;
         file.set_len(size_b)
+    }
+
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
+        let file = self.open_file(path, OpenOptions::new().write(true))?;
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        sys::allocate(&file, mode, range.start, range.end - range.start)
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

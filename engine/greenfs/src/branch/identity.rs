@@ -11,8 +11,11 @@ use crate::branch::{OWN, own};
 use crate::fault::Fault;
 use crate::protocol::Role;
 
-/// The version of everything that is written to branches. A newer one is refused.
+/// The version of everything that is written to branches.
 pub const FORMAT: u32 = 2;
+
+/// That of a flash on which files may not be whole: `.greenfs/parts`. A newer one is refused.
+pub const FORMAT_OF_PARTS: u32 = 3;
 
 /// Remotes of formats before this one have no history.
 const HISTORY_FROM: u32 = 2;
@@ -94,9 +97,11 @@ pub fn read(store: &impl Store, name: &Path) -> Result<Option<Identity>, Fault> 
     let Some(text) = text else { return Ok(None) };
     let wrong = |error: serde_json::Error| broken(format!("this is no branch: {error}"));
     let Version { format } = serde_json::from_slice(&text).map_err(wrong)?;
-    if format > FORMAT {
+    if format > FORMAT_OF_PARTS {
         return Err(Fault::new(
-            format!("this branch has format {format}; this greenfs knows {FORMAT} and older ones"),
+            format!(
+                "this branch has format {format}; this greenfs knows {FORMAT_OF_PARTS} and older ones"
+            ),
             &name.join(own(FILE)),
             "use the greenfs that wrote it, or a newer one",
         ));
@@ -108,7 +113,7 @@ pub fn read(store: &impl Store, name: &Path) -> Result<Option<Identity>, Fault> 
 pub fn write(store: &mut impl Store, identity: &Identity) -> io::Result<()> {
     ensure_folder(store, Path::new(OWN))?;
     let mut text = serde_json::to_vec(&Identity {
-        format: FORMAT,
+        format: identity.format.max(FORMAT),
         ..identity.clone()
     })?;
     text.push(b'\n');

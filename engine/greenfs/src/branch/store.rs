@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::protocol::{Attributes, Found, Kind, OWNERS};
@@ -22,6 +23,8 @@ pub trait Store {
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()>;
+    /// Free the room of a range of a file, which is of zeros then.
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()>;
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn symlink(&mut self, path: &Path, target: &OsStr) -> io::Result<()>;
     /// A device, a socket or a pipe, as mknod(2).

@@ -30,6 +30,10 @@ pub struct Asked {
     pub patience: Duration,
     /// When the disk is spun up.
     pub limits: Limits,
+    /// Bring to flash what is not whole there.
+    pub whole: bool,
+    /// How much of the files may be on flash. MiB.
+    pub flash_mib: Option<u32>,
 }
 
 /// The fault that a wrong command line is.
@@ -47,12 +51,17 @@ impl Asked {
         let (mut flash, mut remote, mut disk, mut at) = (None, None, None, None);
         let (mut anew, mut dry_run, mut foreground) = (false, false, false);
         let (mut patience, mut limits) = (PATIENCE, Limits::default());
+        let (mut flash_mib, mut whole) = (None, false);
         while let Some(argument) = parser.next().map_err(usage)? {
             let is_remote = argument == Long("remote");
             let folder = match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("anew") => {
                     anew = true;
+                    continue;
+                }
+                Long("whole") => {
+                    whole = true;
                     continue;
                 }
                 Long("dry-run") if is_mount => {
@@ -69,6 +78,10 @@ impl Asked {
                 }
                 Long("spin-ups") if is_mount => {
                     limits.per_day = number(parser).map_err(usage)?;
+                    continue;
+                }
+                Long("flash-mib") if is_mount => {
+                    flash_mib = Some(number(parser).map_err(usage)?);
                     continue;
                 }
                 Value(place) if is_mount && at.is_none() => {
@@ -100,7 +113,15 @@ impl Asked {
             foreground,
             patience,
             limits,
+            whole,
+            flash_mib,
         };
+        let has_remote = asked.branches.iter().any(|(role, _)| *role == Role::Remote);
+        if flash_mib.is_some() && !has_remote {
+            return Err(wrong(
+                "--flash-mib needs a --remote, which has what flash gives up".into(),
+            ));
+        }
         asked.check_apart()?;
         Ok(Some(asked))
     }

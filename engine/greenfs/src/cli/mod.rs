@@ -24,6 +24,7 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs mount  --flash DIR [--remote DIR] [--disk DIR] MOUNTPOINT   let programs work in it
   greenfs umount MOUNTPOINT                                           and bring the others up
   greenfs status --flash DIR [--remote DIR] [--disk DIR]   what each holds and lacks; changes nothing
+  greenfs stats  --flash DIR                               of a mount, in numbers: a line of JSON
   greenfs sync   --flash DIR [--remote DIR] [--disk DIR]   bring the folders that are named up
   greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
   greenfs history [PATH]                                    the versions that the remote keeps of it
@@ -47,6 +48,10 @@ one from the root of the volume whose remote that is.
   --anew         with mount, sync and fsck: take an empty folder, or one of others, for a branch that
                  was there before; without it that is refused, for it may only not be mounted
   --dry-run      with mount: say what would be done, and do nothing
+  --flash-mib N  with mount: when the files on flash are more than N MiB, what was not used for the longest
+                 time and is on the remote (and on the disk, if there is one) is given up there, and
+                 comes back when it is read
+  --whole        with sync and fsck: bring back to flash what is there in part
   --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
   --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
   --spin-ups N   with mount and days: the disk is spun up at most N times in any 24 hours (4)
@@ -125,6 +130,7 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
     };
     match word.to_str() {
         Some("mount") => mount::run(&asked),
+        Some("stats") => status::stats(&asked),
         Some("status") => status::run(&asked),
         Some("sync") => sync::run(&asked, false),
         Some("fsck") => sync::run(&asked, true),

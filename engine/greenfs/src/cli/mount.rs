@@ -36,6 +36,7 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         anew: asked.anew,
         patience: asked.patience,
         limits: asked.limits,
+        flash_most_b: asked.flash_mib.map(|mib| u64::from(mib) << 20),
     };
     let said = format!("mounted {} on {}\n", asked.flash.display(), at.display());
     serve(&settings, || {
@@ -70,6 +71,9 @@ fn start(asked: &Asked, at: &Path) -> Result<(String, ExitCode), Fault> {
     greenfs
         .arg("--spin-ups")
         .arg(asked.limits.per_day.to_string());
+    if let Some(mib) = asked.flash_mib {
+        greenfs.arg("--flash-mib").arg(mib.to_string());
+    }
     greenfs.arg("--").arg(at);
     // A key that ends this process is not meant for the mount.
     greenfs.process_group(0).stdin(Stdio::null());

@@ -8,23 +8,30 @@ use super::asked::Asked;
 use crate::branch::folder::Folder;
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
-use crate::mount::ask;
+use crate::mount::{ask, ask_stats};
 use crate::net::Site;
 use crate::protocol::{Behind, Role, State};
 use crate::report::lacks;
-use crate::volume::preview;
+use crate::volume::{Preview, preview};
 
 pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
     if let Some(text) = ask(&asked.flash) {
         return Ok((text, ExitCode::SUCCESS));
     }
     let flash = Folder::claim(&asked.flash)?;
-    let (state, changed) = preview(&flash, &asked.flash)?;
+    let Preview {
+        state,
+        changed,
+        parts,
+    } = preview(&flash, &asked.flash)?;
     let count = state.catalogue.nodes().len().saturating_sub(1);
     let mut text = format!(
         "flash   {}: {count} files and folders, {changed} changed since the last sync\n",
         asked.flash.display()
     );
+    if parts > 0 {
+        let _ = writeln!(text, "        {parts} of them in part");
+    }
     for role in [Role::Remote, Role::Disk] {
         let behind = state.behind.get(&role);
         let named = asked.branches.iter().find(|(its, _)| *its == role);
@@ -40,6 +47,15 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         };
     }
     Ok((text, ExitCode::SUCCESS))
+}
+
+/// What a mount counts, as a line of JSON.
+pub fn stats(asked: &Asked) -> Result<(String, ExitCode), Fault> {
+    let stats = ask_stats(&asked.flash).ok_or_else(|| {
+        let next = "mount it; without a mount, `greenfs status` says how it stands";
+        Fault::new("this volume is not mounted", &asked.flash, next)
+    })?;
+    Ok((stats, ExitCode::SUCCESS))
 }
 
 fn branch(

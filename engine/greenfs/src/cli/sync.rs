@@ -10,7 +10,7 @@ use crate::branch::folder::{FRESH, Folder};
 use crate::branch::{identity, kept, own};
 use crate::fault::Fault;
 use crate::net::Site;
-use crate::protocol::{Kind, Role};
+use crate::protocol::{Kind, NodeId, Role};
 use crate::report::size;
 use crate::volume::{Branch, Pushed, Volume, expect_known};
 
@@ -59,6 +59,9 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
             );
         }
     }
+    let (left, failed) = bring_back(&mut volume, asked.whole);
+    text += &left;
+    has_failed |= failed;
     if volume.flash.left_out() > 0 {
         let count = volume.flash.left_out();
         let _ = writeln!(
@@ -72,6 +75,31 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
         (false, false) => ExitCode::SUCCESS,
     };
     Ok((text, code))
+}
+
+/// Bring to flash what is not whole there, if that is asked. Returns what a person reads of that, and
+/// whether it failed.
+fn bring_back(volume: &mut Volume<Site>, whole: bool) -> (String, bool) {
+    let ids: Vec<NodeId> = volume.flash.parts().map(|(id, _)| id).collect();
+    let mut text = String::new();
+    if !whole && !ids.is_empty() {
+        let count = ids.len();
+        let _ = writeln!(
+            text,
+            "flash   {count} files in part: `--whole` brings the rest back, too"
+        );
+        return (text, false);
+    }
+    let mut has_failed = false;
+    for id in ids {
+        if let Err(error) = volume.bring(id) {
+            has_failed = true;
+            let path = volume.flash.path(id).unwrap_or_default();
+            let path = path.display();
+            let _ = writeln!(text, "flash   {path} stays as it is, in part: {error}");
+        }
+    }
+    (text, has_failed)
 }
 
 fn bring_up(

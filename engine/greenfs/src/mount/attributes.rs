@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo, TimeOrNow};
 
-use crate::protocol::NodeId;
+use crate::clock;
+use crate::protocol::{Attributes, NodeId};
 use crate::sys::{self, Time};
 
 const MODE: u32 = 0o7777;
@@ -31,6 +32,33 @@ impl Wish {
     /// Whether only times are changed.
     pub fn is_of_times(&self) -> bool {
         self.mode.is_none() && self.uid.is_none() && self.gid.is_none() && self.size.is_none()
+    }
+
+    /// Change what a branch keeps of a file, but the size.
+    pub fn apply(&self, attributes: &mut Attributes) {
+        attributes.uid = self.uid.unwrap_or(attributes.uid);
+        attributes.gid = self.gid.unwrap_or(attributes.gid);
+        attributes.mode = self.mode.map_or(attributes.mode, |mode| mode & MODE);
+        if let Some(at) = self.modified {
+            attributes.modified_ns = match time(Some(at)) {
+                Time::At((seconds, nanos)) => {
+                    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+                }
+                _ => clock::now_us().saturating_mul(1000),
+            };
+        }
+    }
+
+    /// Only when it was read.
+    pub fn of_reading(&self) -> Self {
+        Self {
+            mode: None,
+            uid: None,
+            gid: None,
+            size: None,
+            accessed: self.accessed,
+            modified: None,
+        }
     }
 
     /// Do all of it but the size.
@@ -130,6 +158,14 @@ pub fn device(number: u32) -> u64 {
         (number & 0xff) | ((number >> 12) & 0xfff00),
     );
     libc::makedev(major, minor)
+}
+
+/// A time in nanoseconds since 1970.
+pub fn moment(at_ns: i64) -> SystemTime {
+    at(
+        at_ns.div_euclid(1_000_000_000),
+        at_ns.rem_euclid(1_000_000_000),
+    )
 }
 
 fn at(seconds: i64, nanoseconds: i64) -> SystemTime {

@@ -7,14 +7,20 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use serde::Serialize;
+
+use crate::branch::folder::Folder;
 use crate::branch::own;
+use crate::mount::origins::Counts;
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standing, Standings};
-use crate::protocol::{Role, State};
-use crate::report::lacks;
+use crate::protocol::{Kind, Role, State};
+use crate::report::{lacks, size};
 use crate::sys;
+use crate::volume::Flash;
 
 const SOCKET: &str = "control";
 
@@ -25,8 +31,20 @@ fn socket(flash: &Path) -> io::Result<(File, PathBuf)> {
     Ok((folder, path.into()))
 }
 
+/// Ends what is for people; [`Stats`] follow.
+const END: char = '\0';
+
 /// How the mount of a flash folder stands; none if it has none.
 pub fn ask(flash: &Path) -> Option<String> {
+    Some(ask_all(flash)?.split(END).next()?.to_owned())
+}
+
+/// The same in numbers, as a line of JSON.
+pub fn ask_stats(flash: &Path) -> Option<String> {
+    Some(ask_all(flash)?.split_once(END)?.1.to_owned())
+}
+
+fn ask_all(flash: &Path) -> Option<String> {
     let (_folder, path) = socket(flash).ok()?;
     let mut text = String::new();
     UnixStream::connect(path)
@@ -43,6 +61,43 @@ pub struct Report {
     pub flash: PathBuf,
     pub at: PathBuf,
     pub since: SystemTime,
+    pub counts: Arc<Counts>,
+    pub flash_most_b: Option<u64>,
+}
+
+/// What flash has of the files, and what was read elsewhere since the volume was mounted.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Stats {
+    /// Bytes of files.
+    flash_b: u64,
+    /// The bound of that; null without one.
+    flash_most_b: Option<u64>,
+    files: usize,
+    /// Files of which flash has a part, and the bytes that it has not.
+    parts: usize,
+    absent_b: u64,
+    given_up_b: u64,
+    from_remote_b: u64,
+    from_disk_b: u64,
+}
+
+impl Stats {
+    fn said(&self) -> Option<String> {
+        if self.flash_most_b.is_none() && self.parts == 0 {
+            return None;
+        }
+        let bound = self
+            .flash_most_b
+            .map_or_else(String::new, |b| format!(" of {}", size(b)));
+        Some(format!(
+            "        {}{bound} on flash, {} of {} files in part; read {} from the remote, {} from the disk",
+            size(self.flash_b),
+            self.parts,
+            self.files,
+            size(self.from_remote_b),
+            size(self.from_disk_b),
+        ))
+    }
 }
 
 impl Report {
@@ -74,6 +129,10 @@ impl Report {
             sys::local_time(self.since),
             self.flash.display()
         );
+        let stats = self.stats(&flash);
+        if let Some(said) = stats.said() {
+            let _ = writeln!(text, "{said}");
+        }
         self.standings.look(|branches| {
             for (role, standing) in branches {
                 let _ = writeln!(text, "{role:<7} {}", said(*role, standing, state));
@@ -86,7 +145,26 @@ impl Report {
                 "        {count} devices, sockets or pipes are on flash alone"
             );
         }
+        text.push(END);
+        // Numbers are always text.
+        text += &serde_json::to_string(&stats).unwrap_or_default();
+        text.push('\n');
         text
+    }
+
+    fn stats(&self, flash: &Flash<Folder>) -> Stats {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let nodes = flash.state().catalogue.nodes().values();
+        Stats {
+            flash_b: flash.present_b(),
+            flash_most_b: self.flash_most_b,
+            files: nodes.filter(|node| node.kind == Kind::File).count(),
+            parts: flash.parts().count(),
+            absent_b: flash.parts().map(|(_, part)| part.absent_b()).sum(),
+            given_up_b: count(&self.counts.given_up_b),
+            from_remote_b: count(&self.counts.from_remote_b),
+            from_disk_b: count(&self.counts.from_disk_b),
+        }
     }
 }
 

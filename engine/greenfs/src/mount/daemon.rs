@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
@@ -12,19 +13,24 @@ use mounting::{place as kernel, signals};
 use crate::branch::folder::{FRESH, Folder};
 use crate::branch::identity;
 use crate::fault::Fault;
+use crate::mount::bound::Bound;
 use crate::mount::control::Report;
 use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
+use crate::mount::origins::{Counts, Disk, Origins};
 use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
 use crate::mount::remote::{Asked, Remote};
 use crate::mount::router::Router;
 use crate::mount::shared::Shared;
-use crate::mount::sleeper::{self, Sleeper};
+use crate::mount::sleeper::Sleeper;
+use crate::mount::spins::Spins;
 use crate::mount::standing::{Phase, Standings};
 use crate::mount::tree::Tree;
+use crate::mount::turns::Turns;
+use crate::mount::uses::Uses;
 use crate::protocol::Role;
 use crate::spin::Limits;
 use crate::sys;
@@ -47,6 +53,15 @@ pub struct Settings {
     pub patience: Duration,
     /// When the disk is spun up.
     pub limits: Limits,
+    /// Bytes of files on flash; more is given up, as far as the other branches have it.
+    pub flash_most_b: Option<u64>,
+}
+
+impl Settings {
+    fn place(&self, role: Role) -> Option<&Path> {
+        let branch = self.branches.iter().find(|(its, _)| *its == role);
+        branch.map(|(_, place)| place.as_path())
+    }
 }
 
 /// Mount a volume, and serve it until it is unmounted or a signal asks for the end; then bring up
@@ -75,34 +90,56 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
     sys::no_mask();
     let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);
-    let shared = Arc::new(Shared::new(flash).map_err(failed)?);
     let standings = Arc::new(Standings::default());
+    let spins = Arc::new(Spins::open(&settings.flash, settings.limits).map_err(failed)?);
+    let volume = flash.id().to_owned();
+    let remote = settings.place(Role::Remote).map(|place| Asked {
+        remote: place.to_owned(),
+        volume: volume.clone(),
+        patience: settings.patience,
+    });
+    let asked = |asked: &Asked| Remote::new(asked.clone(), Arc::clone(&standings));
+    let disk = settings.place(Role::Disk).map(|place| Disk {
+        place: place.to_owned(),
+        volume,
+        spins: Arc::clone(&spins),
+    });
+    let counts = Arc::<Counts>::default();
+    let origins = Arc::new(Origins {
+        remote: remote.as_ref().map(asked),
+        disk,
+        standings: Arc::clone(&standings),
+        log: Arc::clone(&log),
+        counts: Arc::clone(&counts),
+        patience: settings.patience,
+        turns: Turns::default(),
+    });
+    let shared = Arc::new(Shared::new(flash, Arc::clone(&origins)).map_err(failed)?);
     let is_root = sys::is_root();
     let handles = Arc::<Handles>::default();
-    let remote = settings
-        .branches
-        .iter()
-        .find(|(role, _)| *role == Role::Remote);
-    let past = |(_, remote): &(Role, PathBuf)| {
-        let asked = Asked {
-            remote: remote.clone(),
-            volume: shared.flash().id().to_owned(),
-            patience: settings.patience,
-        };
-        Past::new(
-            Remote::new(asked, Arc::clone(&standings)),
-            Arc::clone(&handles),
-        )
-    };
+    let uses = Arc::<Uses>::default();
+    let past = remote.as_ref().map(asked);
     let router = Router {
-        past: remote.map(past),
-        tree: Tree {
+        past: past.map(|remote| Past::new(remote, Arc::clone(&handles))),
+        tree: Arc::new(Tree {
             shared: Arc::clone(&shared),
             standings: Arc::clone(&standings),
-            handles,
+            handles: Arc::clone(&handles),
+            origins,
+            uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
             is_root,
-            has_passthrough: is_root,
-        },
+            has_passthrough: AtomicBool::new(is_root),
+        }),
+    };
+    let bound = Bound {
+        shared: Arc::clone(&shared),
+        handles,
+        standings: Arc::clone(&standings),
+        log: Arc::clone(&log),
+        uses,
+        counts: Arc::clone(&counts),
+        most_b: settings.flash_most_b,
+        roles: settings.branches.iter().map(|(role, _)| *role).collect(),
     };
     let mut config = fuser::Config::default();
     config.mount_options = vec![
@@ -122,7 +159,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         signals::stop();
         result
     });
-    let keepers = start_keepers(settings, &shared, &standings, &log).map_err(failed)?;
+    let keepers = start_keepers(settings, &shared, &standings, &log, &spins);
+    let bounding = thread::spawn(move || bound.run());
     start_tending(settings.patience, &shared, &standings);
     let report = Report {
         shared: Arc::clone(&shared),
@@ -130,6 +168,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         flash: settings.flash.clone(),
         at: at.clone(),
         since: SystemTime::now(),
+        counts,
+        flash_most_b: settings.flash_most_b,
     };
     report.answer_all().map_err(failed)?;
     log.say(&format!("mounted on {}", at.display()));
@@ -138,6 +178,9 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     leave(settings, &at, &log, &serving);
     standings.end();
     wait_for_keepers(&keepers, settings.patience);
+    while !bounding.is_finished() {
+        thread::sleep(TICK);
+    }
     thread::sleep(FRESH);
     let mut flash = shared.flash();
     flash
@@ -155,7 +198,8 @@ fn start_keepers(
     shared: &Arc<Shared>,
     standings: &Arc<Standings>,
     log: &Arc<Log>,
-) -> io::Result<Vec<Kept>> {
+    spins: &Arc<Spins>,
+) -> Vec<Kept> {
     let start = |(role, place): &(Role, PathBuf)| {
         let steps = Steps::new();
         let phase = match role {
@@ -176,17 +220,12 @@ fn start_keepers(
         let thread = match role {
             Role::Remote => thread::spawn(move || keeper.run()),
             Role::Disk => {
-                let flash = settings.flash.clone();
-                let balance = sleeper::balance(&flash, settings.limits)?;
-                let sleeper = Sleeper {
-                    keeper,
-                    flash,
-                    balance,
-                };
+                let spins = Arc::clone(spins);
+                let sleeper = Sleeper { keeper, spins };
                 thread::spawn(move || sleeper.run())
             }
         };
-        Ok((steps, thread))
+        (steps, thread)
     };
     settings.branches.iter().map(start).collect()
 }

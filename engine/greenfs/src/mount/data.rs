@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use fuser::INodeNo;
 
 use crate::mount::attributes::opened;
+use crate::mount::errors::error;
 use crate::mount::handles::Way;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
@@ -15,7 +16,7 @@ use crate::sys;
 impl Tree {
     /// Change the data of a file, and write that down before and after.
     fn writing<R>(&self, id: NodeId, change: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
-        self.shared.flash().begin_writing(id)?;
+        self.whole(id)?.begin_writing(id)?;
         let done = change();
         self.shared.flash().end_writing(id)?;
         self.standings.poke();
@@ -33,7 +34,12 @@ impl Tree {
     }
 
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
-        sys::seek(&self.handles.file(handle)?.file, offset, whence)
+        let open = self.handles.file(handle)?;
+        match open.is_part {
+            // What is not here is no hole.
+            true => seek_whole(open.file.metadata()?.len(), offset, whence),
+            false => sys::seek(&open.file, offset, whence),
+        }
     }
 
     /// A program closes a file: what it is now is written down.
@@ -85,5 +91,14 @@ impl Tree {
         let mut flash = self.shared.flash();
         flash.settle()?;
         Ok(flash.state().seq)
+    }
+}
+
+/// Find data or a hole in a file that has no holes, as lseek(2).
+fn seek_whole(size_b: u64, offset: i64, whence: i32) -> io::Result<i64> {
+    match u64::try_from(offset).is_ok_and(|offset| offset < size_b) {
+        true if whence == libc::SEEK_HOLE => Ok(size_b as i64),
+        true => Ok(offset),
+        false => Err(error(libc::ENXIO)),
     }
 }

@@ -20,6 +20,8 @@ pub struct Open {
     pub file: File,
     /// Whether programs can write to it through memory that they share.
     pub is_read_write: bool,
+    /// Whether it was not whole when it was opened.
+    pub is_part: bool,
 }
 
 /// How the kernel gets at the data of a node; all opens of one agree.

@@ -34,10 +34,14 @@ impl Tree {
 
     pub fn change(&self, inode: INodeNo, handle: Option<u64>, wish: &Wish) -> io::Result<FileAttr> {
         let id = node(inode)?;
-        let mut flash = self.shared.flash();
+        let mut flash = match wish.size {
+            Some(size) if size > 0 => self.whole(id)?,
+            _ => self.shared.flash(),
+        };
         let reached = self.reach(&flash, id)?;
         if let Some(size) = wish.size {
             flash.begin_writing(id)?;
+            flash.empty(id)?;
             let open = handle.and_then(|handle| self.handles.get(handle));
             let cut = match open {
                 Some(open) => open.file.set_len(size),
@@ -45,6 +49,13 @@ impl Tree {
             };
             flash.end_writing(id)?;
             cut?;
+        }
+        if flash.part(id).is_some() && flash.node(id).is_ok() {
+            self.dress_part(&mut flash, id, &reached, wish)?;
+            let shown = self.shown(&flash, id, &reached);
+            drop(flash);
+            self.standings.poke();
+            return shown;
         }
         wish.fulfil(&reached)?;
         // To look at a link would change when it was last read; no branch has its times.

@@ -5,18 +5,21 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use fuser::{
     BackingId, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyCreate, ReplyOpen,
     Request,
 };
 
+use crate::branch::folder::Folder;
 use crate::mount::answers::ATTRIBUTES_LAST;
 use crate::mount::attributes::{attributes, opened};
 use crate::mount::errors::errno;
 use crate::mount::handles::{Open, Way};
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
+use crate::volume::Flash;
 
 /// Of files that are open for writing here, whatever the programs may.
 const OWNERS: u32 = 0o600;
@@ -24,11 +27,15 @@ const OWNERS: u32 = 0o600;
 impl Tree {
     /// Open a file, and answer with its handle.
     pub fn open(&self, inode: INodeNo, flags: i32, reply: ReplyOpen) {
-        let (id, file) = match self.open_file(inode, flags) {
+        // Nothing of it is given up before it counts as open.
+        let mut flash = self.shared.flash();
+        let (id, file, is_part) = match self.open_file(&mut flash, inode, flags) {
             Ok(opened) => opened,
             Err(error) => return reply.error(errno(&error)),
         };
-        let (handle, flags, way) = self.opened(id, file, flags, |file| reply.open_backing(file));
+        let open = (id, file, is_part);
+        let (handle, flags, way) = self.opened(open, flags, |file| reply.open_backing(file));
+        drop(flash);
         match way {
             Way::Asking => reply.opened(handle, flags),
             Way::Through(backing) => reply.opened_passthrough(handle, flags, &backing),
@@ -48,7 +55,8 @@ impl Tree {
             Ok(created) => created,
             Err(error) => return reply.error(errno(&error)),
         };
-        let (handle, flags, way) = self.opened(id, file, flags, |file| reply.open_backing(file));
+        let open = (id, file, false);
+        let (handle, flags, way) = self.opened(open, flags, |file| reply.open_backing(file));
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
         match way {
             Way::Asking => reply.created(lasts, &found, generation, handle, flags),
@@ -58,16 +66,25 @@ impl Tree {
         }
     }
 
-    fn open_file(&self, inode: INodeNo, flags: i32) -> io::Result<(NodeId, File)> {
+    /// Open a file. Also returns whether it is not whole.
+    fn open_file(
+        &self,
+        flash: &mut Flash<Folder>,
+        inode: INodeNo,
+        flags: i32,
+    ) -> io::Result<(NodeId, File, bool)> {
         let id = node(inode)?;
-        let reached = self.reach(&self.shared.flash(), id)?;
+        if flash.part(id).is_some() && flash.node(id).is_ok() {
+            return Ok((id, Self::open_part(flash, id)?, true));
+        }
+        let reached = self.reach(flash, id)?;
         let access = flags & libc::O_ACCMODE;
         let file = File::options()
             .read(access != libc::O_WRONLY)
             .write(access != libc::O_RDONLY)
             .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
             .open(opened(&reached))?;
-        Ok((id, file))
+        Ok((id, file, false))
     }
 
     /// Make a file and open it for reading and writing.
@@ -101,8 +118,7 @@ impl Tree {
     /// Remember an open file. `backing` lets the kernel at it.
     fn opened(
         &self,
-        id: NodeId,
-        file: File,
+        (id, file, is_part): (NodeId, File, bool),
         flags: i32,
         backing: impl FnOnce(&File) -> io::Result<BackingId>,
     ) -> (FileHandle, FopenFlags, Way) {
@@ -111,10 +127,15 @@ impl Tree {
             id,
             file,
             is_read_write: access == libc::O_RDWR,
+            is_part,
         };
+        if let Some(uses) = &self.uses {
+            uses.open(id);
+        }
+        let has_passthrough = self.has_passthrough.load(Ordering::Relaxed) && !is_part;
         let (handle, way) = self.handles.add(open, |file| {
             // Flash on what cannot be passed through is read by asking.
-            match self.has_passthrough.then(|| backing(file)) {
+            match has_passthrough.then(|| backing(file)) {
                 Some(Ok(backing)) => Way::Through(Arc::new(backing)),
                 _ => Way::Asking,
             }

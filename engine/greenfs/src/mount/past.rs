@@ -22,7 +22,7 @@ use crate::mount::errors::{error, gone};
 use crate::mount::handles::{Handles, Listing, Open, Way};
 use crate::mount::patience::Timed;
 use crate::mount::places::{FROM, Place, Places};
-use crate::mount::remote::{Remote, away};
+use crate::mount::remote::{Asking, Remote, away};
 use crate::net::{Site, copied};
 use crate::protocol::{Kind, NodeId, ROOT};
 use crate::sys;
@@ -41,6 +41,7 @@ const MODE: u32 = 0o555;
 
 pub struct Past {
     remote: Remote,
+    asking: Arc<Asking>,
     handles: Arc<Handles>,
     pub places: Places,
 }
@@ -48,6 +49,7 @@ pub struct Past {
 impl Past {
     pub fn new(remote: Remote, handles: Arc<Handles>) -> Arc<Self> {
         Arc::new(Self {
+            asking: remote.asking(),
             remote,
             handles,
             places: Places::default(),
@@ -106,7 +108,7 @@ impl Past {
         at_us: i64,
         find: impl FnOnce(past::Past<Timed<Site>>) -> io::Result<R>,
     ) -> io::Result<(R, bool)> {
-        let (branch, span) = self.remote.branch()?;
+        let (branch, span) = self.asking.branch()?;
         let span = span.filter(|span| span.has(at_us, clock::now_us()));
         let span = span.ok_or_else(gone)?;
         let found = find(past::Past {
@@ -205,7 +207,7 @@ impl Past {
             }
             Place::History => {
                 let times = self
-                    .remote
+                    .asking
                     .branch()?
                     .1
                     .map_or_else(Vec::new, calendar::times);
@@ -237,12 +239,13 @@ impl Past {
             id: NodeId(inode.0),
             file: self.then(at_us, opened)?.0,
             is_read_write: false,
+            is_part: false,
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
     }
 
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        self.remote
+        self.asking
             .steps
             .time(|| self.handles.read(handle, offset, most_b))
     }
@@ -250,14 +253,14 @@ impl Past {
     /// Find data or a hole in an open file, as lseek(2).
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
         let open = self.handles.file(handle)?;
-        self.remote
+        self.asking
             .steps
             .time(|| sys::seek(&open.file, offset, whence))
     }
 
     /// A program has closed a file, and waits for nothing.
     pub fn release(self: &Arc<Self>, handle: u64) {
-        self.queue(move |past| past.remote.steps.time(|| drop(past.handles.remove(handle))));
+        self.queue(move |past| past.asking.steps.time(|| drop(past.handles.remove(handle))));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,6 +74,10 @@ impl<S: Store> Store for Timed<S> {
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.steps.time(|| self.inner.truncate(path, size_b))
+    }
+
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
+        self.steps.time(|| self.inner.punch(path, range))
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

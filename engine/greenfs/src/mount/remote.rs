@@ -17,6 +17,7 @@ use crate::protocol::Role;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Whose remote is looked at.
+#[derive(Clone)]
 pub struct Asked {
     pub remote: PathBuf,
     pub volume: String,
@@ -25,11 +26,15 @@ pub struct Asked {
 }
 
 pub struct Remote {
-    asked: Asked,
+    asking: Arc<Asking>,
     standings: Arc<Standings>,
-    /// Of the thread that asks.
-    pub steps: Steps,
     jobs: Mutex<Sender<Job>>,
+}
+
+/// What the thread does that asks.
+pub struct Asking {
+    asked: Asked,
+    pub steps: Steps,
 }
 
 /// The remote cannot be asked.
@@ -42,15 +47,22 @@ impl Remote {
         let (jobs, asks) = channel::<Job>();
         std::thread::spawn(move || asks.into_iter().for_each(|job| job()));
         Self {
-            asked,
+            asking: Arc::new(Asking {
+                asked,
+                steps: Steps::new(),
+            }),
             standings,
-            steps: Steps::new(),
             jobs: Mutex::new(jobs),
         }
     }
 
     pub fn place(&self) -> &Path {
-        &self.asked.remote
+        &self.asking.asked.remote
+    }
+
+    /// What asks it, for a job.
+    pub fn asking(&self) -> Arc<Asking> {
+        Arc::clone(&self.asking)
     }
 
     /// Do what asks the remote, after what was queued before.
@@ -66,9 +78,11 @@ impl Remote {
             let remote = branches.get(&Role::Remote);
             remote.map_or(Duration::ZERO, |remote| remote.steps.waits())
         });
-        self.steps.waits().max(keeper_waits) >= self.asked.patience
+        self.asking.steps.waits().max(keeper_waits) >= self.asking.asked.patience
     }
+}
 
+impl Asking {
     /// The remote, and the times of which it knows.
     ///
     /// # Errors

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::SystemTime;
 
 use fuser::{
@@ -28,7 +30,7 @@ use crate::sys;
 const REQUEST_MOST_B: u32 = 1 << 20;
 
 pub struct Router {
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
     /// What the remote held; none without a remote.
     pub past: Option<Arc<Past>>,
 }
@@ -53,6 +55,15 @@ impl Router {
         }
     }
 
+    /// Do something to the tree, by a thread of its own where it `waits` for other branches.
+    fn act(&self, waits: bool, act: impl FnOnce(&Tree) + Send + 'static) {
+        let tree = Arc::clone(&self.tree);
+        match waits {
+            true => drop(thread::spawn(move || act(&tree))),
+            false => act(&tree),
+        }
+    }
+
     /// Answer when something is durable; what was does not change.
     fn answer_fsync(&self, inode: INodeNo, handle: Option<u64>, reply: ReplyEmpty) {
         match is_past(inode) {
@@ -67,8 +78,10 @@ impl Router {
 impl Filesystem for Router {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let _ = config.set_max_write(REQUEST_MOST_B);
-        self.tree.has_passthrough &= config.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
+        let can_pass = config.add_capabilities(InitFlags::FUSE_PASSTHROUGH).is_ok()
             && config.set_max_stack_depth(1).is_ok();
+        let passes = &self.tree.has_passthrough;
+        passes.fetch_and(can_pass, Ordering::Relaxed);
         // Who waits for the remote in a folder keeps nobody else from it.
         let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
         Ok(())
@@ -128,10 +141,10 @@ impl Filesystem for Router {
             accessed,
             modified,
         };
-        let changed = self
-            .tree
-            .change(inode, handle.map(|handle| handle.0), &wish);
-        attributes(reply, &changed);
+        let handle = handle.map(|handle| handle.0);
+        self.act(self.tree.must_bring_for(inode, &wish), move |tree| {
+            attributes(reply, &tree.change(inode, handle, &wish));
+        });
     }
 
     fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
@@ -254,12 +267,17 @@ impl Filesystem for Router {
         reply: ReplyData,
     ) {
         let (handle, size) = (handle.0, size as usize);
-        self.find(
-            inode,
-            move |past| past.read(handle, offset, size),
-            |tree| tree.handles.read(handle, offset, size),
-            |read| data(reply, &read),
-        );
+        if let Some(past) = self.past(inode) {
+            let read = move |past: &Past| past.read(handle, offset, size);
+            return past.of(inode, read, |read| data(reply, &read));
+        }
+        match self.tree.read_here(handle, offset, size) {
+            Ok(None) => self.act(true, move |tree| {
+                data(reply, &tree.read(handle, offset, size));
+            }),
+            Ok(Some(here)) => reply.data(&here),
+            Err(error) => data(reply, &Err(error)),
+        }
     }
 
     fn write(
@@ -274,8 +292,18 @@ impl Filesystem for Router {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let done = self.tree.write(handle.0, offset, data);
-        written(reply, done.map(|()| data.len()));
+        let handle = handle.0;
+        let done = move |tree: &Tree, data: &[u8]| {
+            let done = tree.write(handle, offset, data);
+            done.map(|()| data.len())
+        };
+        match self.tree.must_bring(handle) {
+            true => {
+                let data = data.to_owned();
+                self.act(true, move |tree| written(reply, done(tree, &data)));
+            }
+            false => written(reply, done(&self.tree, data)),
+        }
     }
 
     fn flush(
@@ -374,7 +402,10 @@ impl Filesystem for Router {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        empty(reply, &self.tree.allocate(handle.0, mode, offset, length));
+        let handle = handle.0;
+        self.act(self.tree.must_bring(handle), move |tree| {
+            empty(reply, &tree.allocate(handle, mode, offset, length));
+        });
     }
 
     fn lseek(

@@ -2,21 +2,25 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::branch::folder::Folder;
+use crate::mount::origins::Origins;
+use crate::protocol::{NodeId, Role};
 use crate::sys;
-use crate::volume::{Access, Flash};
+use crate::volume::{Access, Flash, complete};
 
 pub struct Shared {
     flash: Mutex<Flash<Folder>>,
     /// The root of flash, to make it durable without the lock.
     root: File,
+    origins: Arc<Origins>,
 }
 
 impl Shared {
-    pub fn new(flash: Flash<Folder>) -> io::Result<Self> {
+    pub fn new(flash: Flash<Folder>, origins: Arc<Origins>) -> io::Result<Self> {
         Ok(Self {
+            origins,
             root: flash.store().root()?,
             flash: Mutex::new(flash),
         })
@@ -39,5 +43,13 @@ impl Access<Folder> for &Shared {
 
     fn sync(&mut self) -> io::Result<()> {
         sys::sync_file_system(&self.root)
+    }
+
+    fn complete(&mut self, id: NodeId, but: Option<Role>) -> io::Result<()> {
+        if self.flash().part(id).is_some() {
+            self.origins.bring(*self, id, &(0..u64::MAX), but)?;
+            complete(self, id)?;
+        }
+        Ok(())
     }
 }

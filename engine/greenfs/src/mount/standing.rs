@@ -49,6 +49,8 @@ struct State {
     waiters: Vec<Waiter>,
     /// How often somebody asked the keepers to look.
     pokes: u64,
+    /// How often something was done, or a branch came to stand otherwise.
+    news: u64,
     is_ending: bool,
 }
 
@@ -90,6 +92,8 @@ impl Standings {
         let standing = state.branches.get_mut(&role)?;
         let before = standing.phase.clone();
         change(standing);
+        state.news += 1;
+        self.poked.notify_all();
         release(state, Duration::MAX);
         Some(before)
     }
@@ -106,7 +110,10 @@ impl Standings {
 
     /// Something was done: keepers look what their branches lack.
     pub fn poke(&self) {
-        self.state().pokes += 1;
+        let mut state = self.state();
+        state.pokes += 1;
+        state.news += 1;
+        drop(state);
         self.poked.notify_all();
     }
 
@@ -132,6 +139,14 @@ impl Standings {
     pub fn wait(&self, seen: u64, most: Duration) -> (u64, bool) {
         let now = self.wait_while(most, |state| state.pokes == seen && !state.is_ending);
         (now, now != seen)
+    }
+
+    /// Wait until something was done or a branch stands otherwise than after `seen`, or the end. Returns
+    /// what to give as `seen` the next time.
+    pub fn wait_for_news(&self, seen: u64) -> u64 {
+        let is_so = |state: &mut State| state.news == seen && !state.is_ending;
+        let state = self.poked.wait_while(self.state(), is_so);
+        state.expect("a panic ends this process").news
     }
 
     /// Wait for so long, until somebody waits, or until the end.

@@ -3,16 +3,18 @@
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use fuser::{FileAttr, INodeNo, Request};
 
 use crate::branch::folder::Folder;
-use crate::mount::attributes::attributes;
 use crate::mount::errors::error;
 use crate::mount::handles::Handles;
+use crate::mount::origins::Origins;
 use crate::mount::places::is_past;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
+use crate::mount::uses::Uses;
 use crate::protocol::NodeId;
 use crate::volume::{Flash, New};
 
@@ -20,10 +22,14 @@ pub struct Tree {
     pub shared: Arc<Shared>,
     pub standings: Arc<Standings>,
     pub handles: Arc<Handles>,
+    /// Where data come from that flash has not.
+    pub origins: Arc<Origins>,
+    /// Noted where something may have to be given up.
+    pub uses: Option<Arc<Uses>>,
     /// Whether this process can give files to others.
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
-    pub has_passthrough: bool,
+    pub has_passthrough: AtomicBool,
 }
 
 /// What flash has under a number; what the remote had before cannot be changed.
@@ -47,7 +53,7 @@ impl Tree {
     }
 
     pub fn attributes(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<FileAttr> {
-        Ok(attributes(id, &self.reach(flash, id)?.metadata()?))
+        self.shown(flash, id, &self.reach(flash, id)?)
     }
 
     /// Who is to own what a program makes.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -198,6 +199,11 @@ impl Store for Client {
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         let place = place(path)?;
         self.change(&Request::Truncate { place, size_b })
+    }
+
+    /// Only flash frees parts of files.
+    fn punch(&mut self, _path: &Path, _range: Range<u64>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

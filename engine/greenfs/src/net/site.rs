@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -110,6 +111,10 @@ impl Store for Site {
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.store_mut().truncate(path, size_b)
+    }
+
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
+        self.store_mut().punch(path, range)
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

@@ -10,6 +10,7 @@ use crate::journal::{checkpoint, frame};
 use crate::protocol::{
     Behind, Catalogue, Change, Changes, Kind, Node, NodeId, Record, Role, State,
 };
+use crate::volume::parts::Parts;
 
 pub(super) const CHECKPOINT: &str = "checkpoint";
 pub(super) const JOURNAL: &str = "journal";
@@ -38,6 +39,10 @@ pub struct Flash<S> {
     /// Devices, sockets, pipes and mounts: no branch has them, nor has the journal.
     pub(super) others: Catalogue,
     pub(super) next_other: u64,
+    /// Files that are not whole.
+    pub(super) parts: Parts,
+    /// Branches that are being looked at: what they lack is not all known.
+    pub(super) surveyed: BTreeSet<Role>,
     /// The journal lacks something that was done: only opening the volume again mends that.
     pub(super) is_broken: bool,
 }
@@ -95,10 +100,13 @@ impl<S: Store> Flash<S> {
         for (id, node) in others {
             self.others.set(id, node);
         }
-        match nodes.is_empty() {
-            true => Ok(()),
-            false => self.record(Change::Nodes(nodes)),
+        if nodes.is_empty() {
+            return Ok(());
         }
+        let gone = nodes.iter().filter(|(_, node)| node.is_none());
+        let gone: Vec<NodeId> = gone.map(|(id, _)| *id).collect();
+        self.record(Change::Nodes(nodes))?;
+        gone.into_iter().try_for_each(|id| self.forget_part(id))
     }
 
     fn note_fresh(&mut self, change: &Change) {
@@ -174,6 +182,9 @@ impl<S: Store> Flash<S> {
         let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
             return Ok(false);
         };
+        if self.parts.contains_key(&id) {
+            return Ok(false); // nobody changes it before it is whole
+        }
         let found = self.store.look(&path)?;
         let found = found.filter(|found| found.inode == node.inode && found.kind == node.kind);
         let Some(found) = found else {

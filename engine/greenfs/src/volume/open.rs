@@ -14,6 +14,7 @@ use crate::protocol::compare::Sights;
 use crate::protocol::reconcile::reconcile;
 use crate::protocol::{Catalogue, Change, Changes, Kind, Name, Node, NodeId, ROOT, Record, State};
 use crate::volume::flash::{CHECKPOINT, Flash, JOURNAL, OTHERS_FROM};
+use crate::volume::parts::{self, Parts};
 use crate::volume::trouble::failed;
 
 impl<S: Store> Flash<S> {
@@ -43,6 +44,11 @@ impl<S: Store> Flash<S> {
         };
         check_flash(&identity, name)?;
         let state = read_state(&flash, name)?;
+        let Look {
+            changes,
+            sights,
+            parts,
+        } = look(&state, &flash, name)?;
         let mut opened = Self {
             name: name.to_owned(),
             store: flash,
@@ -55,19 +61,20 @@ impl<S: Store> Flash<S> {
             fresh: BTreeSet::new(),
             others: Catalogue::default(),
             next_other: OTHERS_FROM,
+            parts,
+            surveyed: BTreeSet::new(),
             is_broken: false,
         };
-        let begun = opened.begin();
+        let begun = opened.begin(changes, sights);
         begun.map_err(|error| failed("flash cannot be used", &error, name))?;
         Ok(opened)
     }
 
-    fn begin(&mut self) -> io::Result<()> {
+    fn begin(&mut self, changes: Changes, sights: Sights) -> io::Result<()> {
         let journal = own(JOURNAL);
         if self.store.look(&journal)?.is_none() {
             self.store.create(&journal, 0o600)?;
         }
-        let (changes, sights) = changes(&self.state, &self.store)?;
         if self.state.catalogue.nodes().is_empty() {
             // A checkpoint without a root would not be read.
             self.store.truncate(&journal, 0)?;
@@ -78,7 +85,7 @@ impl<S: Store> Flash<S> {
             self.record_nodes(changes)?;
         }
         self.remember_others(sights);
-        Ok(())
+        self.begin_parts()
     }
 
     fn remember_others(&mut self, sights: Sights) {
@@ -144,29 +151,42 @@ fn read_state(flash: &impl Store, name: &Path) -> Result<State, Fault> {
     Ok(state)
 }
 
-/// The state as `open` would find it, and how many nodes changed without a record. Nothing is
-/// written.
+/// What `open` would find.
+pub struct Preview {
+    pub state: State,
+    /// How many nodes changed without a record.
+    pub changed: usize,
+    /// How many files are not whole on flash.
+    pub parts: usize,
+}
+
+/// The state as `open` would find it. Nothing is written.
 ///
 /// # Errors
 /// As [`Flash::open`].
-pub fn preview(flash: &impl Store, name: &Path) -> Result<(State, usize), Fault> {
+pub fn preview(flash: &impl Store, name: &Path) -> Result<Preview, Fault> {
     if let Some(identity) = identity::read(flash, name)? {
         check_flash(&identity, name)?;
     }
     let mut state = read_state(flash, name)?;
-    let changes = changes(&state, flash);
-    let (changes, _) = changes.map_err(|error| failed("flash cannot be read", &error, name))?;
+    let Look { changes, parts, .. } = look(&state, flash, name)?;
     let is_change = |(id, now): &&(NodeId, Option<Node>)| {
         !Node::is_same_elsewhere(state.catalogue.get(*id), now.as_ref())
     };
-    let count = changes.iter().filter(is_change).count();
+    let changed = changes.iter().filter(is_change).count();
     let seq = state.seq + 1;
     // The record follows: it cannot be refused.
     let _ = state.apply(Record {
         seq,
         change: Change::Nodes(changes),
     });
-    Ok((state, count))
+    let is_there = |id: &&NodeId| state.catalogue.get(**id).is_some();
+    let parts = parts.keys().filter(is_there).count();
+    Ok(Preview {
+        state,
+        changed,
+        parts,
+    })
 }
 
 fn check_flash(identity: &Identity, name: &Path) -> Result<(), Fault> {
@@ -180,10 +200,31 @@ fn check_flash(identity: &Identity, name: &Path) -> Result<(), Fault> {
     }
 }
 
-/// What changed on flash without a record, and all that there is.
-fn changes(state: &State, flash: &impl Store) -> io::Result<(Changes, Sights)> {
-    let root = flash.look(Path::new(""))?;
-    let root = root.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-    let sights = walk(flash)?;
-    Ok((reconcile(state, &root, &sights), sights))
+/// What flash holds, against what is known of it.
+struct Look {
+    /// What changed without a record.
+    changes: Changes,
+    sights: Sights,
+    parts: Parts,
+}
+
+fn look(state: &State, flash: &impl Store, name: &Path) -> Result<Look, Fault> {
+    let unread = |error: io::Error| failed("flash cannot be read", &error, name);
+    let root = flash.look(Path::new("")).map_err(unread)?;
+    let root = root.ok_or_else(|| unread(io::ErrorKind::NotFound.into()))?;
+    let mut sights = walk(flash).map_err(unread)?;
+    let mut parts = parts::read(flash, state).map_err(unread)?;
+    parts::undisguise(state, &mut parts, &mut sights).map_err(|path| {
+        Fault::new(
+            "only a part of this file is on flash, and nobody knows any more which",
+            &name.join(path),
+            "move it aside, copy it from the remote or the disk, and begin again",
+        )
+    })?;
+    let changes = reconcile(state, &root, &sights);
+    Ok(Look {
+        changes,
+        sights,
+        parts,
+    })
 }

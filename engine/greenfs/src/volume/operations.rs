@@ -122,6 +122,7 @@ impl<S: Store> Flash<S> {
 
     pub fn write(&mut self, id: NodeId, offset: u64, data: &[u8]) -> io::Result<()> {
         let path = self.path(id)?;
+        self.complete(id)?;
         self.begin_writing(id)?;
         let written = self.store.write(&path, offset, data);
         self.end_writing(id)?;
@@ -130,14 +131,21 @@ impl<S: Store> Flash<S> {
 
     pub fn truncate(&mut self, id: NodeId, size_b: u64) -> io::Result<()> {
         let path = self.path(id)?;
+        if size_b > 0 {
+            self.complete(id)?;
+        }
         self.begin_writing(id)?;
-        let written = self.store.truncate(&path, size_b);
+        let emptied = self.empty(id);
+        let written = emptied.and_then(|()| self.store.truncate(&path, size_b));
         self.end_writing(id)?;
         written
     }
 
     /// Set mode, owner and time of change.
     pub fn dress(&mut self, id: NodeId, attributes: &Attributes) -> io::Result<()> {
+        if self.parts.contains_key(&id) {
+            return self.dress_part(id, attributes);
+        }
         let path = self.path(id)?;
         self.store.dress(&path, attributes)?;
         self.note_attributes(id)
@@ -229,6 +237,10 @@ impl<S: Store> Flash<S> {
 
     /// Take over what flash says of a node that an operation has just changed.
     fn refresh(&self, node: &mut Node, path: &Path) -> io::Result<()> {
+        let known = self.state.catalogue.by_inode(node.inode);
+        if known.is_some_and(|id| self.parts.contains_key(&id)) {
+            return Ok(()); // they are in the catalogue alone
+        }
         let found = self.store.look(path)?.ok_or_else(gone)?;
         node.attributes = found.attributes;
         node.changed_ns = found.changed_ns;

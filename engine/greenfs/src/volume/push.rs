@@ -83,6 +83,8 @@ fn stage_all<S: Store, T: Store>(
     let mut changed = Vec::new();
     for (put, (_, version)) in round.plan.copies().zip(&round.versions) {
         let is_snapshot = round.snapshots.contains(&put.node);
+        let is_here = flash.complete(put.node, Some(branch.role));
+        is_here.map_err(|error| Trouble::Absent(put.path.clone(), error))?;
         let copied = copy(flash, branch, put, is_snapshot)?;
         pushed.copied_b += copied.unwrap_or(0);
         let is_same = is_snapshot

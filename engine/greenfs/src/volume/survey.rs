@@ -50,6 +50,7 @@ pub fn survey<S: Store, T: Store>(
     pushed.mended += if is_new { 0 } else { lacking.len() };
     let written = flash.with(|flash| {
         flash.record(Change::Lacking(role, lacking))?;
+        flash.surveyed.remove(&role);
         flash.store.sync(&own(JOURNAL))
     });
     written.map_err(Trouble::Flash)?;
@@ -82,6 +83,7 @@ impl<S: Store> Flash<S> {
             return Ok(None);
         }
         let at = known_at.unwrap_or(self.state.seq + 1);
+        self.surveyed.insert(role);
         self.record(Change::Surveyed(role, at, Vec::new()))?;
         Ok(Some(Look {
             at,

@@ -14,6 +14,8 @@ pub enum Trouble {
     Refused(Fault),
     /// This file was written to whenever it was copied.
     Busy(PathBuf),
+    /// A part of this file is not on flash, and no other branch gives it.
+    Absent(PathBuf, io::Error),
 }
 
 impl Trouble {
@@ -32,6 +34,13 @@ impl Trouble {
                 "this file changes while it is copied",
                 &flash.join(path),
                 "let the programs end that write it",
+            ),
+            Self::Absent(path, error) => Fault::new(
+                format!(
+                    "only a part of this file is on flash, and no other branch gives it: {error}"
+                ),
+                &flash.join(path),
+                "name the branch that has it, and see that it is mounted",
             ),
         }
     }

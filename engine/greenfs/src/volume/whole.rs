@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::branch::store::Store;
 use crate::fault::Fault;
-use crate::protocol::Role;
-use crate::volume::access::{Access, Branch};
+use crate::protocol::{NodeId, Role};
+use crate::volume::access::{Access, Among, Branch};
 use crate::volume::connect::{catch_up, check, greet};
 use crate::volume::flash::Flash;
 use crate::volume::push::push;
@@ -53,9 +53,8 @@ impl<S: Store> Volume<S> {
         let found = greet(&mut &mut self.flash, &mut branch);
         let found = found.map_err(|trouble| trouble.fault(role, &self.flash.name, &branch.name))?;
         self.away.remove(&role);
-        let caught_up = catch_up(&mut &mut self.flash, &mut branch, found);
         self.branches.insert(role, branch);
-        caught_up.map_err(|trouble| self.fault(role, trouble))
+        self.with_branch(role, |among, branch| catch_up(among, branch, found))
     }
 
     /// Bring a connected branch up. One that fails is disconnected.
@@ -63,11 +62,7 @@ impl<S: Store> Volume<S> {
     /// # Errors
     /// If flash fails, or the branch is not connected or fails; what was begun is done later.
     pub fn push(&mut self, role: Role) -> Result<Pushed, Fault> {
-        let pushed = push(
-            &mut &mut self.flash,
-            connected(&mut self.branches, role, &self.away)?,
-        );
-        pushed.map_err(|trouble| self.fault(role, trouble))
+        self.with_branch(role, |among, branch| push(among, branch))
     }
 
     /// Compare everything on a connected branch with flash, by names, kinds, sizes and times, and
@@ -76,11 +71,44 @@ impl<S: Store> Volume<S> {
     /// # Errors
     /// As [`Volume::push`].
     pub fn check_branch(&mut self, role: Role) -> Result<Pushed, Fault> {
-        let checked = check(
-            &mut &mut self.flash,
-            connected(&mut self.branches, role, &self.away)?,
-        );
-        checked.map_err(|trouble| self.fault(role, trouble))
+        self.with_branch(role, |among, branch| check(among, branch))
+    }
+
+    /// Bring all of a file to flash that is not whole there.
+    ///
+    /// # Errors
+    /// If no connected branch has it.
+    pub fn bring(&mut self, id: NodeId) -> io::Result<()> {
+        let mut among = Among {
+            flash: &mut self.flash,
+            branches: &self.branches,
+        };
+        among.complete(id, None)
+    }
+
+    /// Do something with a connected branch, among the others.
+    fn with_branch(
+        &mut self,
+        role: Role,
+        act: impl FnOnce(&mut Among<'_, S>, &mut Branch<S>) -> Result<Pushed, Trouble>,
+    ) -> Result<Pushed, Fault> {
+        let Some(mut branch) = self.branches.remove(&role) else {
+            return Err(self.absent(role));
+        };
+        let mut among = Among {
+            flash: &mut self.flash,
+            branches: &self.branches,
+        };
+        let done = act(&mut among, &mut branch);
+        self.branches.insert(role, branch);
+        done.map_err(|trouble| self.fault(role, trouble))
+    }
+
+    /// Why a branch is not connected.
+    fn absent(&self, role: Role) -> Fault {
+        let next = format!("name it with --{role}, once it can be reached");
+        let absent = || Fault::new("it is not connected", Path::new(&role.to_string()), next);
+        self.away.get(&role).cloned().unwrap_or_else(absent)
     }
 
     /// Make everything durable on flash, and on every branch that is connected. A branch that fails
@@ -110,16 +138,4 @@ impl<S: Store> Volume<S> {
         }
         fault
     }
-}
-
-fn connected<'a, S>(
-    branches: &'a mut BTreeMap<Role, Branch<S>>,
-    role: Role,
-    away: &BTreeMap<Role, Fault>,
-) -> Result<&'a mut Branch<S>, Fault> {
-    branches.get_mut(&role).ok_or_else(|| {
-        let next = format!("name it with --{role}, once it can be reached");
-        let absent = || Fault::new("it is not connected", Path::new(&role.to_string()), next);
-        away.get(&role).cloned().unwrap_or_else(absent)
-    })
 }

@@ -9,6 +9,7 @@ mod memory;
 mod mortal;
 mod mounted;
 mod operation;
+mod parts;
 mod refusals;
 mod tree;
 mod world;
@@ -36,6 +37,10 @@ enum Event {
     Kill(u64),
     PullCable(Role, u64),
     Crash(Option<u64>, Luck, Luck, Luck),
+    /// A range of a file is given up, and perhaps freed.
+    GiveUp(PathBuf, u64, u64, bool),
+    /// It is put back, and perhaps that is written down.
+    Bring(PathBuf, u64, u64, bool),
     /// Somebody else writes a file on a branch.
     OthersWrite(Role, PathBuf),
     OthersRemove(Role, PathBuf),
@@ -67,6 +72,19 @@ fn with_power_cuts() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn with_parts() -> impl Strategy<Value = Event> {
+    let range = || (paths(), 0..32_u64, 0..32_u64, any::<bool>());
+    prop_oneof![
+        8 => with_power_cuts(),
+        4 => range().prop_map(|(path, from, length, frees)| {
+            Event::GiveUp(path, from, from + length, frees)
+        }),
+        2 => range().prop_map(|(path, from, length, saves)| {
+            Event::Bring(path, from, from + length, saves)
+        }),
+    ]
+}
+
 fn with_others() -> impl Strategy<Value = Event> {
     prop_oneof![
         10 => quiet_events(),
@@ -84,6 +102,8 @@ fn happen<S: Store>(world: &mut World<S>, event: Event) {
         Event::Check(role) => world.check(role),
         Event::Kill(after) => world.kill_after(after),
         Event::PullCable(role, after) => world.pull_cable_after(role, after),
+        Event::GiveUp(path, from, to, frees) => world.give_up(&path, from..to, frees),
+        Event::Bring(path, from, to, saves) => world.bring(&path, from..to, saves),
         Event::Crash(..) | Event::OthersWrite(..) | Event::OthersRemove(..) => unreachable!(),
     }
 }
@@ -208,6 +228,20 @@ proptest! {
         world.check_protection();
     }
 
+    /// A file would be lost of which flash has a part, or be read as zeros.
+    #[test]
+    fn in_memory_with_parts(events in prop::collection::vec(with_parts(), 1..80)) {
+        let mut world = World::new(Memory::new);
+        for event in events {
+            match event {
+                Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
+                event => happen(&mut world, event),
+            }
+        }
+        world.settle();
+        world.check_protection();
+    }
+
     /// Versions would be lost on a remote whose file system has no hard links for them.
     #[test]
     fn in_memory_without_links(events in prop::collection::vec(quiet_events(), 1..60)) {
@@ -242,19 +276,18 @@ proptest! {
     }
 }
 
-/// What was acknowledged to programs would be lost when the daemon is killed.
-#[test]
-fn through_a_mount_that_is_killed() {
+/// Try histories through a mount with these options.
+fn try_mounted(options: &'static [&'static str], events: impl Strategy<Value = mounted::Event>) {
     let config = ProptestConfig {
         cases: mounted::cases(),
         failure_persistence: None,
         max_shrink_iters: 200,
         ..Default::default()
     };
-    let events = prop::collection::vec(mounted::events(), 1..60);
+    let events = prop::collection::vec(events, 1..60);
     // Not by `proptest!`, where PROPTEST_CASES would go before `cases`.
     let tried = TestRunner::new(config).run(&events, |events| {
-        let Some(mut mounted) = Mounted::new() else {
+        let Some(mut mounted) = Mounted::new(options) else {
             return Ok(());
         };
         for event in events {
@@ -264,4 +297,17 @@ fn through_a_mount_that_is_killed() {
         Ok(())
     });
     tried.unwrap_or_else(|failed| panic!("{failed}"));
+}
+
+/// What was acknowledged to programs would be lost when the daemon is killed.
+#[test]
+fn through_a_mount_that_is_killed() {
+    try_mounted(&["--remote", "remote"], mounted::events());
+}
+
+/// The same where flash gives up whatever it may.
+#[test]
+fn through_a_mount_with_a_bound() {
+    let bound = &["--remote", "remote", "--flash-mib", "0"];
+    try_mounted(bound, mounted::large_events());
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use greenfs::branch::store::Store;
@@ -196,6 +197,11 @@ impl Store for Memory {
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         let file = self.file(path)?;
         self.step(Step::Truncate(file, size_b))
+    }
+
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
+        let zeros = vec![0; (range.end - range.start) as usize];
+        self.write(path, range.start, &zeros)
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

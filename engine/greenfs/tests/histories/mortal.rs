@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -87,6 +88,10 @@ impl<S: Store> Store for Mortal<S> {
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.change(|store| store.truncate(path, size_b))
+    }
+
+    fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
+        self.change(|store| store.punch(path, range))
     }
 
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use greenfs::branch::folder::Folder;
 use proptest::prelude::*;
 
-use crate::common::Home;
+use crate::common::{Home, text};
 use crate::memory::Memory;
 use crate::operation::{Operation, Shape, operations, shape};
 
@@ -18,6 +18,7 @@ pub enum Event {
     Fsync,
     /// The daemon is killed after so many microseconds of these operations, and mounts again.
     Kill(u64, Vec<Operation>),
+    Rest,
 }
 
 pub fn events() -> impl Strategy<Value = Event> {
@@ -29,17 +30,45 @@ pub fn events() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// The same with files so large that a bound on flash concerns them.
+pub fn large_events() -> impl Strategy<Value = Event> {
+    let event = prop_oneof![8 => events(), 1 => Just(Event::Rest)];
+    event.prop_map(|event| match event {
+        Event::Operate(operation) => Event::Operate(enlarged(operation)),
+        Event::Kill(after_us, at_work) => {
+            Event::Kill(after_us, at_work.into_iter().map(enlarged).collect())
+        }
+        event => event,
+    })
+}
+
+fn enlarged(operation: Operation) -> Operation {
+    const TIMES: usize = 1 << 13;
+    match operation {
+        Operation::Write(path, at, data) => {
+            Operation::Write(path, at * TIMES as u64, data.repeat(TIMES))
+        }
+        Operation::Truncate(path, size) => Operation::Truncate(path, size * TIMES as u64),
+        operation => operation,
+    }
+}
+
 pub struct Mounted {
     home: Home,
+    options: &'static [&'static str],
     reference: Memory,
 }
 
 impl Mounted {
-    pub fn new() -> Option<Self> {
+    pub fn new(options: &'static [&'static str]) -> Option<Self> {
         let mut home = Home::new(&format!("{:?}", thread::current().id()))?;
-        home.mount(&["--remote", "remote"]);
+        home.mount(options);
         let reference = Memory::new();
-        Some(Self { home, reference })
+        Some(Self {
+            home,
+            options,
+            reference,
+        })
     }
 
     fn tree(&self) -> Folder {
@@ -72,6 +101,8 @@ impl Mounted {
                 assert_eq!(shape(&remote, false), self.expected());
             }
             Event::Kill(after_us, at_work) => self.kill(after_us, &at_work),
+            // What can be given up is, with a bound.
+            Event::Rest => thread::sleep(Duration::from_millis(600)),
         }
         assert_eq!(self.shape(), self.expected());
     }
@@ -97,7 +128,7 @@ impl Mounted {
         });
         drop(tree);
         self.home.kill();
-        self.home.mount(&["--remote", "remote"]);
+        self.home.mount(self.options);
         let Some(cut) = cut.filter(|_| self.shape() != self.expected()) else {
             return;
         };
@@ -113,6 +144,9 @@ impl Mounted {
     /// Everything that programs did is on flash and on the remote.
     pub fn settle(mut self) {
         self.home.umount();
+        let mut sync = self.home.greenfs("sync");
+        let whole = ["--flash", "flash", "--remote", "remote", "--whole"];
+        text(&sync.args(whole).output().expect("it was built"));
         for branch in ["flash", "remote"] {
             let branch = Folder::open(&self.home.at(branch)).expect("it is there");
             assert_eq!(shape(&branch, false), self.expected());

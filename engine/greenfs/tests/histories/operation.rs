@@ -182,7 +182,7 @@ pub fn shape(tree: &impl Store, with_times: bool) -> Shape {
     let seen = |(path, found): (PathBuf, greenfs::protocol::Found)| {
         let is_file = found.kind == Kind::File;
         let data = match is_file {
-            true => tree.read(&path, 0, 1 << 16).expect("it can be read"),
+            true => tree.read(&path, 0, 1 << 20).expect("it can be read"),
             false => Vec::new(),
         };
         let seen = Seen {

@@ -2,18 +2,20 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use greenfs::branch::identity;
 use greenfs::branch::past::Past;
 use greenfs::branch::store::{Store, remove_tree};
-use greenfs::protocol::Role;
-use greenfs::volume::{self, Pushed, Volume};
+use greenfs::protocol::{NodeId, Role};
+use greenfs::volume::{self, Access, Pushed, Volume};
 
 use crate::memory::Memory;
 use crate::mortal::{Life, Mortal};
-use crate::operation::{Operation, Seen, Shape, shape, shape_then};
+use crate::operation::{Operation, Seen, Shape, node, shape, shape_then};
+use crate::parts::unveiled;
 
 pub const ROLES: [Role; 2] = [Role::Remote, Role::Disk];
 
@@ -33,6 +35,8 @@ pub struct World<S: Store> {
     promised: Shape,
     /// Whether others change the branches, too: then things are kept.
     pub has_others: bool,
+    /// Files that may not be whole on flash, as they are.
+    whole: BTreeMap<NodeId, Vec<u8>>,
     /// What the remote held at times, in microseconds since 1970.
     held: BTreeMap<i64, Shape>,
 }
@@ -53,6 +57,7 @@ impl<S: Store> World<S> {
             reference: Memory::new(),
             promised: Shape::new(),
             has_others: false,
+            whole: BTreeMap::new(),
             held: BTreeMap::new(),
         };
         world.revive(&ROLES);
@@ -145,6 +150,9 @@ impl<S: Store> World<S> {
     }
 
     pub fn operate(&mut self, operation: &Operation) {
+        if !self.make_whole(operation) {
+            return;
+        }
         self.take_back_promises(operation);
         let should = operation.on_tree(&mut self.reference).is_ok();
         let does = operation.on_flash(&mut self.volume().flash).is_ok();
@@ -153,6 +161,7 @@ impl<S: Store> World<S> {
             // It was done, or it was not; of a write, half may have been done.
             if self.flash_shape() != shape(&self.reference, false) {
                 self.take_back_promises(operation);
+                assert!(self.make_whole(operation), "the branches are back");
                 operation
                     .on_flash(&mut self.volume().flash)
                     .expect("it can be repeated");
@@ -165,6 +174,95 @@ impl<S: Store> World<S> {
             shape(&self.reference, false),
             "{operation:?}"
         );
+    }
+
+    /// Bring back what an operation writes to. Returns whether that is possible.
+    fn make_whole(&mut self, operation: &Operation) -> bool {
+        let (Operation::Write(path, ..) | Operation::Truncate(path, 1..)) = operation else {
+            return true;
+        };
+        let flash = &self.volume().flash;
+        let part = node(flash, path)
+            .ok()
+            .filter(|id| flash.part(*id).is_some());
+        let Some(id) = part else { return true };
+        let brought = self.volume().bring(id).is_ok();
+        if self.life.is_over() {
+            self.die();
+            return self.make_whole(operation);
+        }
+        let is_possible = !self.connected().is_empty();
+        assert!(brought || !is_possible || self.is_cut(), "{operation:?}");
+        if !brought {
+            let refused = operation.on_flash(&mut self.volume().flash);
+            refused.expect_err("a part of it would be lost");
+        }
+        brought
+    }
+
+    /// Whether a branch is connected by a cable that is pulled.
+    fn is_cut(&self) -> bool {
+        self.branches.values().any(|branch| branch.cable.is_over())
+    }
+
+    /// Give up a range of a file, as far as that may be.
+    pub fn give_up(&mut self, path: &Path, range: Range<u64>, frees: bool) {
+        let roles = self.connected();
+        let data = self.reference.read(path, 0, 1 << 16);
+        let flash = &mut self.volume().flash;
+        let (Ok(id), Ok(data), true) = (node(flash, path), data, roles.contains(&Role::Remote))
+        else {
+            return;
+        };
+        let is_lacking = |role: &Role| {
+            let behind = flash.state().behind.get(role);
+            behind.is_none_or(|behind| behind.touched.contains_key(&id))
+        };
+        let lacks = roles.iter().any(is_lacking);
+        let mut given_up = flash.give_up(id, range, &roles);
+        if frees && given_up.is_ok() {
+            let mut access = &mut *flash;
+            given_up = (&mut access)
+                .sync()
+                .and_then(|()| flash.let_go())
+                .and(given_up);
+        }
+        self.whole.insert(id, data);
+        if self.life.is_over() {
+            return self.die();
+        }
+        let given_up_b = given_up.expect("flash is there");
+        assert!(given_up_b == 0 || !lacks, "{} is lost", path.display());
+        assert_eq!(self.flash_shape(), shape(&self.reference, false));
+    }
+
+    /// Put a range of a file back to flash, and perhaps write down that it is there.
+    pub fn bring(&mut self, path: &Path, range: Range<u64>, saves: bool) {
+        let flash = &mut self.volume().flash;
+        let Ok(id) = node(flash, path) else { return };
+        let Some(part) = flash.part(id) else { return };
+        let range = part.within(range);
+        let data = self.whole[&id][range.start as usize..range.end as usize].to_vec();
+        let flash = &mut self.volume().flash;
+        let mut brought = flash.fill(id, range.start, &data);
+        if saves && brought.is_ok() {
+            let here = flash.brought();
+            let mut access = &mut *flash;
+            brought = (&mut access).sync().and_then(|()| flash.save(here));
+        }
+        if self.life.is_over() {
+            return self.die();
+        }
+        brought.expect("flash is there");
+        assert_eq!(self.flash_shape(), shape(&self.reference, false));
+    }
+
+    /// Bring everything back to flash.
+    fn bring_all(&mut self) {
+        let parts: Vec<_> = self.volume().flash.parts().map(|(id, _)| id).collect();
+        for id in parts {
+            self.volume().bring(id).expect("all branches are there");
+        }
     }
 
     pub fn fsync(&mut self) {
@@ -231,6 +329,10 @@ impl<S: Store> World<S> {
         self.life.set(None);
         for role in ROLES {
             self.come_back(role);
+        }
+        self.bring_all();
+        for role in ROLES {
+            self.come_back(role);
             self.check(role);
             let again = self.volume().check_branch(role);
             let again = again.unwrap_or_else(|fault| panic!("{fault}"));
@@ -248,8 +350,9 @@ impl<S: Store> World<S> {
             .expect("it is a tree");
     }
 
+    /// What is on flash. What is not here, or not known to be, is taken to be as it should.
     pub fn flash_shape(&self) -> Shape {
-        shape(&*self.flash.borrow(), false)
+        unveiled(&*self.flash.borrow(), &shape(&self.reference, false))
     }
 
     /// What an operation changes is no longer promised to be as it was.
@@ -292,19 +395,30 @@ impl World<Memory> {
             }
         }
         for (path, seen) in &self.promised {
-            let there = self.flash_shape().get(path).cloned();
+            let flash = unveiled(&*self.flash.borrow(), &self.promised);
+            let there = flash.get(path).cloned();
             let there = there.map(|there| (there.kind, there.mode, there.data));
             let promised = (seen.kind.clone(), seen.mode, seen.data.clone());
             assert_eq!(there, Some(promised), "{} was promised", path.display());
         }
+        self.revive(&roles);
         self.reference = self.flash.borrow().clone();
         remove_tree(&mut self.reference, Path::new(".greenfs")).expect("it is in memory");
-        self.revive(&roles);
+        let flash = &self.volume.as_ref().expect("it is open").flash;
+        for (id, _) in flash.parts() {
+            let attributes = flash.node(id).expect("it is there").attributes;
+            let path = flash.path(id).expect("it is there");
+            let (tree, data) = (&mut self.reference, &self.whole[&id]);
+            let written = tree.write(&path, 0, data);
+            let dressed = written.and_then(|()| tree.dress(&path, &attributes));
+            dressed.expect("it is in memory");
+        }
     }
 
     /// Whatever was acknowledged must be on a connected branch even if flash burns now.
     pub fn check_protection(&mut self) {
         self.fsync();
+        self.bring_all();
         for role in self.connected() {
             let durable = self.branch(role).borrow().durable();
             assert_eq!(
