@@ -65,11 +65,6 @@ impl Hands<'_> {
             Request::Truncate { place, size_b } => folder.truncate(place.path(), *size_b),
             Request::MakeFolder { place, mode } => folder.make_folder(place.path(), *mode),
             Request::Symlink { place, target } => folder.symlink(place.path(), target),
-            Request::MakeOther {
-                place,
-                mode,
-                device,
-            } => folder.make_other(place.path(), *mode, *device),
             Request::Link { from, to } => folder.link(from.path(), to.path()),
             Request::Rename { from, to } => folder.rename(from.path(), to.path()),
             Request::RemoveFile(place) => folder.remove_file(place.path()),

@@ -50,11 +50,6 @@ pub enum Request {
         #[serde(with = "text")]
         target: OsString,
     },
-    MakeOther {
-        place: Place,
-        mode: u32,
-        device: u64,
-    },
     Link {
         from: Place,
         to: Place,
