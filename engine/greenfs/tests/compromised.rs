@@ -16,7 +16,7 @@ use greenfs::branch::store::Store;
 use greenfs::net::Site;
 use greenfs::protocol::Attributes;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn claim(home: &Home, server: &Server) -> Site {
     // SAFETY: no thread of this test reads the environment meanwhile.

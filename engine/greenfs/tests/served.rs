@@ -20,6 +20,13 @@ fn sync(home: &Home, server: &Server, keys: &str) -> Output {
     sync.output().expect("it was built")
 }
 
+/// The same, until it is done: a busy machine may be silent for too long.
+fn synced(home: &Home, server: &Server, keys: &str) {
+    while !sync(home, server, keys).status.success() {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn refusal(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
@@ -32,7 +39,8 @@ fn a_mount_outlives_its_server() {
         return;
     };
     let mut server = Server::new(&home, &[]);
-    home.mount(&["--remote", &server.url()]);
+    // On a busy machine a server that is there may take long.
+    home.mount(&["--patience", "120", "--remote", &server.url()]);
     home.wait_for(": connected; holds all");
     let large = vec![7; 3 << 20];
     let file = fs::File::create(home.mnt("file")).expect("it is mounted");
@@ -132,7 +140,7 @@ fn strangers_are_refused_and_others_served() {
         let _ = socket.write_all(bytes);
         let _ = socket.read(&mut [0; 4]);
     }
-    text(&sync(&home, &server, "keys/client"));
+    synced(&home, &server, "keys/client");
     home.same_trees("flash", "remote");
     text(
         &home
@@ -141,7 +149,7 @@ fn strangers_are_refused_and_others_served() {
             .output()
             .expect("it was built"),
     );
-    text(&sync(&home, &server, "keys/two"));
+    synced(&home, &server, "keys/two");
     let again = home
         .greenfs("certificates")
         .args(["keys", "--client", "two"])
@@ -171,9 +179,7 @@ fn a_thousand_connections_take_a_bounded_place() {
         assert!(status(&server, "VmRSS:") <= 64 << 10, "KiB");
         drop(sockets);
     }
-    while !sync(&home, &server, "keys/client").status.success() {
-        thread::sleep(Duration::from_millis(20));
-    }
+    synced(&home, &server, "keys/client");
     home.same_trees("flash", "remote");
 }
 
@@ -186,5 +192,5 @@ fn a_server_that_is_silent_is_away() {
     let said = refusal(&sync(&home, &server, "keys/client"));
     assert!(said.contains("does not answer"), "{said}");
     server.signal("CONT");
-    text(&sync(&home, &server, "keys/client"));
+    synced(&home, &server, "keys/client");
 }
