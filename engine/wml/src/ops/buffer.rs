@@ -8,6 +8,8 @@ use crate::model::{Class, Operation, Thread};
 
 pub const PAGE_B: usize = 4096;
 const TOUCHED_B: usize = 256 * 1024;
+/// Bytes that are stored in a row without a look at how many are left.
+const ROW: usize = 64;
 
 pub struct Buffer {
     start: *mut u8,
@@ -58,6 +60,22 @@ impl Buffer {
         // SAFETY: the mapping is that long, initialised, and ours.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
+
+    /// Store so many single bytes, from the first on and over and over, into as many as the largest
+    /// power of two that fits.
+    pub fn store_bytes(&mut self, count: usize) {
+        let mask = (1usize << self.length.ilog2()) - 1;
+        let store = |at: usize, value: usize| {
+            // SAFETY: the offset is masked to the buffer; volatile, so that the store happens.
+            unsafe { self.start.add(at).write_volatile(value as u8) };
+        };
+        let rows = if mask < ROW { 0 } else { count / ROW };
+        for row in 0..rows {
+            let first = (row * ROW) & mask;
+            (0..ROW).for_each(|nth| store(first + nth, nth));
+        }
+        (rows * ROW..count).for_each(|at| store(at & mask, at % ROW));
+    }
 }
 
 impl Drop for Buffer {
@@ -87,4 +105,27 @@ pub fn buffer_size(thread: &Thread) -> usize {
     });
     let largest = needs.fold(PAGE_B as f64, f64::max);
     (largest.min(LARGEST_B) as usize).max(thread.memsize as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_is_stored_up_to_the_count_and_none_behind_it_or_the_power_of_two() {
+        const OLD: u8 = 0xff;
+        for length in [1, 48, 4096, 5000, 8192] {
+            let reached = 1 << usize::ilog2(length);
+            for count in [0, 1, 47, 63, 64, 65, 4095, 4096, 4097, 100_000] {
+                let mut buffer = Buffer::zeroed(length).expect("memory for it");
+                buffer.bytes_mut().fill(OLD);
+                buffer.store_bytes(count);
+                let stored: Vec<usize> = (0..length)
+                    .filter(|&at| buffer.bytes()[at] != OLD)
+                    .collect();
+                let expected: Vec<usize> = (0..count.min(reached)).collect();
+                assert_eq!(stored, expected, "{count} in {length}");
+            }
+        }
+    }
 }

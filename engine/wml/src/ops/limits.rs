@@ -144,14 +144,8 @@ impl<'a> Worker<'a> {
     /// Store `value` single bytes into the thread's buffer.
     pub(super) fn hog(&mut self, flowop: &Flowop) -> Outcome {
         let stores = flowop.value.draw(&mut self.env.stream);
-        let buffer = self.buffer.bytes_mut();
-        let mask = (1usize << buffer.len().ilog2()) - 1;
-        let first = buffer.as_mut_ptr();
         timed_call(|| {
-            for at in 0..stores as usize {
-                // SAFETY: the offset is masked to the buffer; volatile, so that the store happens.
-                unsafe { first.add(at & mask).write_volatile(at as u8) };
-            }
+            self.buffer.store_bytes(stores as usize);
             Ok(())
         })
     }
