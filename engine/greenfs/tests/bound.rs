@@ -236,7 +236,7 @@ fn of_a_large_file_a_part_is_here() {
     wait_for_parts(&home, 1);
     let present_b = stat(&home, "flash_b");
     assert!(
-        present_b <= 18 << 20 && present_b >= 16 << 20,
+        (16 << 20..=18 << 20).contains(&present_b),
         "{present_b} are here"
     );
     let file = File::open(home.mnt("large")).expect("it is there");
