@@ -8,8 +8,8 @@ use crate::fileset::fill_data;
 use crate::model::{Class, Model, Operation};
 use crate::random::Stream;
 
-/// What one call writes at least, where as much is asked for, and at most; longer writes take
-/// several.
+/// One call writes as much as this where the usual writes are shorter, and never more than the other;
+/// longer writes take several.
 const LEAST_B: usize = 2 << 20;
 const LARGEST_B: usize = 256 << 20;
 /// Pieces begin within this part of a pool: more than a file system compresses as one, so that data
