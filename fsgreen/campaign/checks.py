@@ -26,6 +26,9 @@ ON_TIME_SHARE = 0.95
 after the planned end, or within the floor of the machine where that is more. Memulator (FAST 2002)
 reached 99 % within 2 %."""
 
+TRAFFIC_MARGIN_X = 1.1
+"""A journal writes for all, so a little more may pass than its workload was given."""
+
 
 def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Check:
     """Rule 7: as much of the files is in the page cache as the level says.
@@ -47,6 +50,20 @@ def check_memory(use: MemoryUse) -> Check:
         f"taken back {use.reached_count} times"
     )
     return Check(45, use.peak_b > 0, detail if use.peak_b else "no program entered the bound")
+
+
+def check_traffic(host: pd.DataFrame, measured: Sequence[Phase], limit_b_s: float) -> Check:
+    """Rule 45: no more passed to the disk, or came from it, than the level lets through.
+
+    What leaves the page cache passes unbounded where the kernel does not know whose it is.
+    """
+    time_s = sum(phase.duration_s for phase in measured)
+    passed_b_s = {
+        way: _grown(host, f"disk_{way}_b", measured) / time_s for way in ("read", "write")
+    }
+    told = ", ".join(f"{way} {rate / 2**20:.1f}" for way, rate in passed_b_s.items())
+    kept = all(rate <= TRAFFIC_MARGIN_X * limit_b_s for rate in passed_b_s.values())
+    return Check(45, kept, f"of {limit_b_s / 2**20:g} MiB/s let through each way: {told} MiB/s")
 
 
 def check_device(level: str, mount: Mount) -> Check:
@@ -164,15 +181,18 @@ def check_others(
     Work of the kernel cannot be told apart from the file system's own; user time can, and so can
     time that the hypervisor stole.
     """
-    times_s = host["time_s"].to_numpy()
-    used_s = sum(
-        float(np.diff(np.interp(phase.span_s, times_s, host[name]))[0])
-        for name in ("cpu_user_s", "cpu_steal_s")
-        for phase in measured
-    )
+    used_s = sum(_grown(host, name, measured) for name in ("cpu_user_s", "cpu_steal_s"))
     taken_s = max(0.0, used_s - workload_user_s)
     percent = 100 * taken_s / (cores * sum(phase.duration_s for phase in measured))
     return Check(10, percent < limit_percent, f"others took {percent:.1f} % of all cores")
+
+
+def _grown(host: pd.DataFrame, counter: str, phases: Sequence[Phase]) -> float:
+    """Return by how much a counter of the host grew in the phases."""
+    times_s = host["time_s"].to_numpy()
+    return sum(
+        float(np.diff(np.interp(phase.span_s, times_s, host[counter]))[0]) for phase in phases
+    )
 
 
 def check_timing(timing: Mapping[str, Any]) -> Check:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths, trace, trial
-from fsgreen.campaign import checks, simulated
+from fsgreen.campaign import checks, simulated, trialphases
 from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Mount
@@ -174,6 +174,9 @@ def _checks(
         checks.check_harness(running.harness),
         _check_meters(context),
     ]
+    traffic = trialphases.bounds_of(running).traffic
+    if traffic is not None:
+        asked.append(checks.check_traffic(watched.host, running.measured(), traffic.b_s))
     if "speed_percent" in bounds:
         asked.append(checks.check_speed(identity["audit"], audits, bounds["speed_percent"]))
     if running.simulated:

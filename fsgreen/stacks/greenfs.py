@@ -54,7 +54,12 @@ class Volume:
         """
         folders = self._folders(recipe)
         self._mount = greenfs.Mount(
-            self.flash, self._at, **folders, spin_ups=ASLEEP, lock_fd=self._lock_fd
+            self.flash,
+            self._at,
+            remote=folders.get("remote"),
+            disk=folders.get("disk"),
+            spin_ups=ASLEEP,
+            lock_fd=self._lock_fd,
         )
         if "remote" in folders:
             self._mount.wait_for(f"{folders['remote'].resolve()}: connected; holds all")

@@ -106,7 +106,7 @@ def make(controllers: Sequence[str]) -> Group:
         If there is no such controller here, or no group of it can be made.
     """
     own = f"{PREFIX}{os.getpid()}-"
-    trees = {controller: tree(controller) for controller in controllers}
+    trees = {controller: tree(controller, controllers) for controller in controllers}
     made: dict[Path, Path] = {}
     try:
         for controller, its in trees.items():
@@ -129,8 +129,12 @@ def remove(group: Group) -> None:
         _remove(folder)
 
 
-def tree(controller: str) -> Tree:
-    """Return where groups of a controller, as the second version calls it, can be made."""
+def tree(controller: str, beside: Sequence[str] = ()) -> Tree:
+    """Return where groups of a controller, as the second version calls it, can be made.
+
+    A program is in one group of the second version: that has the controllers `beside` this, too,
+    but for those that the first version has.
+    """
     own: dict[str, str] = {}
     for line in OWN.read_text().splitlines():
         _, controllers, path = line.split(":", 2)
@@ -144,10 +148,11 @@ def tree(controller: str) -> Tree:
         _, point, kind, *_ = line.split()
         if kind == "cgroup2":
             # A group with processes has no groups of its own below it, so this one stands beside.
+            wanted = {controller, *(other for other in beside if FIRST[other] not in own)}
             for folder in (Path(point) / own.get("", "")).parents:
-                if folder.is_relative_to(point) and _offers(folder, controller):
+                if folder.is_relative_to(point) and _offers(folder, wanted):
                     return Tree(folder, 2)
-            if _offers(Path(point), controller):
+            if _offers(Path(point), wanted):
                 return Tree(Path(point), 2)
     raise refused(controller, "the kernel has no control groups that bound it")
 
@@ -165,9 +170,9 @@ def refused(controller: str, reason: str) -> FsgreenError:
     )
 
 
-def _offers(folder: Path, controller: str) -> bool:
+def _offers(folder: Path, controllers: set[str]) -> bool:
     with contextlib.suppress(OSError):
-        return controller in (folder / "cgroup.subtree_control").read_text().split()
+        return controllers <= {*(folder / "cgroup.subtree_control").read_text().split()}
     return False
 
 

@@ -194,6 +194,17 @@ def test_rule_10_fires_when_others_took_the_processor(user: float, steal: float,
     assert checks.check_others(host(user, steal), windows, 2.0, 2, 5.0) == found
 
 
+@pytest.mark.parametrize(("written_b_s", "ok"), [(4e6, True), (5e6, False)])
+def test_rule_45_fires_when_more_passed_to_the_disk_than_a_level_says(
+    written_b_s: float, ok: bool
+) -> None:
+    """Control groups of the first version let through what leaves the page cache."""
+    rows = host(0.0)
+    rows = rows.assign(disk_read_b=0.0, disk_write_b=rows["time_s"] * written_b_s)
+    found = checks.check_traffic(rows, [MEASURE], 4e6)
+    assert (found.rule, found.ok) == (45, ok)
+
+
 def test_rule_11_fires_when_power_did_not_come_down() -> None:
     assert checks.check_settled(1.0, 220.0, 225.0).ok
     assert not checks.check_settled(60.0, 240.0, 225.0).ok

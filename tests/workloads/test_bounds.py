@@ -106,10 +106,17 @@ def test_a_group_of_the_second_version_has_all_bounds_in_one_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program is in one group of that version: two groups would bound it in one thing."""
+    (own := tmp_path / "user.slice" / "session.scope").mkdir(parents=True)
+    (own.parent / "cgroup.subtree_control").write_text("memory\n")
     (tmp_path / "cgroup.subtree_control").write_text("io memory\n")
-    monkeypatch.setattr(groups, "tree", lambda controller: Tree(tmp_path, 2))
+    (mounts := tmp_path / "mounts").write_text(f"cgroup2 {tmp_path} cgroup2 rw 0 0\n")
+    (of_us := tmp_path / "cgroup").write_text("0::/user.slice/session.scope\n")
+    monkeypatch.setattr(groups, "MOUNTS", mounts)
+    monkeypatch.setattr(groups, "OWN", of_us)
+    assert groups.tree("memory") == Tree(own.parent, 2)
     group = groups.make(["memory", "io"])
     [folder] = set(group.folders.values())
+    assert folder.parent == tmp_path
     bounds._set(group, Bounds(MIB, Traffic(Path("/dev/null"), 5)))
     assert (folder / "memory.max").read_text() == str(MIB)
     assert (folder / "io.max").read_text() == "1:3 rbps=5 wbps=5"
@@ -122,7 +129,7 @@ def test_a_bound_of_which_there_is_no_controller_leaves_no_group(
 ) -> None:
     (tmp_path / "memory").mkdir()
     trees = {"memory": Tree(tmp_path / "memory", 1), "io": Tree(tmp_path / "gone", 1)}
-    monkeypatch.setattr(groups, "tree", trees.__getitem__)
+    monkeypatch.setattr(groups, "tree", lambda controller, beside: trees[controller])
     with pytest.raises(FsgreenError, match="the traffic to the disk of a workload cannot") as told:
         groups.make(["memory", "io"])
     assert "disk_mib_s" in str(told.value.next_step)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from fsgreen.errors import FsgreenError
@@ -14,16 +13,14 @@ RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
 ProcessorTime = Callable[[], tuple[float, float]]
 """Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
 
-ROUNDED_S = 4 / os.sysconf("SC_CLK_TCK")
-"""How far counters in ticks may lag behind the clock; more than that is lost, not rounded."""
-
 
 class TickExcess:
     """Takes working time that no processor had room for out of the machine's counters.
 
     The kernel counts idle time by its clock, and working time by its tick: who wakes with the tick
     and sleeps before the next is charged with all of it. An emulated guest does so, and up to
-    twice its time was seen.
+    twice its time was seen. What counts is the excess since the first row: ticks that miss work as
+    often as they add some are noise, and taking out each excess alone would make it a bias.
     """
 
     def __init__(self) -> None:
@@ -42,7 +39,7 @@ class TickExcess:
     def _take_out(self, grown_s: dict[str, float], clock_s: float) -> None:
         whole_s = sum(grown_s[name] for name in WORKING)
         room_s = clock_s - sum(grown_s[name] for name in RESTING)
-        self._due_s = max(-ROUNDED_S, self._due_s + whole_s - room_s)
+        self._due_s += whole_s - room_s
         taken_s = min(max(0.0, self._due_s), whole_s)
         self._due_s -= taken_s
         for name in WORKING if whole_s else ():

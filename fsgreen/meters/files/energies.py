@@ -142,13 +142,15 @@ def sum_of_rows_j(
     """Return the energy of a span by rows that are means since the row before, and its edge error.
 
     An interval that an edge cuts counts in proportion to its part inside. When in the interval its
-    energy was drawn is not known: all that could be drawn there at `most_w` may lie in either part.
+    energy was drawn is not known: all that could be drawn there at `most_w` may lie in either part,
+    and all of it where that is NaN.
     """
+    most_w = math.inf if math.isnan(most_w) else most_w
     time_s = readings.time_s
     lengths_s = np.diff(time_s)
     each_j = readings.power_w[1:] * lengths_s
     inside_s = np.minimum(time_s[1:], span[1]) - np.maximum(time_s[:-1], span[0])
-    share = inside_s / lengths_s
+    share = np.divide(inside_s, lengths_s, out=np.zeros(len(lengths_s)), where=lengths_s > 0)
     share = np.where(share > 1 - ROUNDED, 1.0, np.where(share < ROUNDED, 0.0, share))
     counts = share > 0
     energy_j = math.fsum((share * each_j)[counts])
