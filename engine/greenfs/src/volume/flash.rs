@@ -10,7 +10,7 @@ use crate::journal::{checkpoint, frame};
 use crate::protocol::{
     Behind, Catalogue, Change, Changes, Kind, Node, NodeId, Record, Role, State,
 };
-use crate::volume::parts::Parts;
+use crate::volume::marks::Parts;
 
 pub(super) const CHECKPOINT: &str = "checkpoint";
 pub(super) const JOURNAL: &str = "journal";

@@ -4,9 +4,11 @@
 //! that is away catches up when it is connected again.
 
 mod access;
+mod among;
 mod connect;
 mod flash;
 mod held;
+mod marks;
 mod open;
 mod operations;
 mod parts;

@@ -14,7 +14,7 @@ use crate::protocol::compare::Sights;
 use crate::protocol::reconcile::reconcile;
 use crate::protocol::{Catalogue, Change, Changes, Kind, Name, Node, NodeId, ROOT, Record, State};
 use crate::volume::flash::{CHECKPOINT, Flash, JOURNAL, OTHERS_FROM};
-use crate::volume::parts::{self, Parts};
+use crate::volume::marks::{self, Parts};
 use crate::volume::trouble::failed;
 
 impl<S: Store> Flash<S> {
@@ -213,8 +213,8 @@ fn look(state: &State, flash: &impl Store, name: &Path) -> Result<Look, Fault> {
     let root = flash.look(Path::new("")).map_err(unread)?;
     let root = root.ok_or_else(|| unread(io::ErrorKind::NotFound.into()))?;
     let mut sights = walk(flash).map_err(unread)?;
-    let mut parts = parts::read(flash, state).map_err(unread)?;
-    parts::undisguise(state, &mut parts, &mut sights).map_err(|path| {
+    let mut parts = marks::read(flash, state).map_err(unread)?;
+    marks::undisguise(state, &mut parts, &mut sights).map_err(|path| {
         Fault::new(
             "only a part of this file is on flash, and nobody knows any more which",
             &name.join(path),

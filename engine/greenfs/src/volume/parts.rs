@@ -4,120 +4,24 @@
 //! there. Its own mode and time of change are in the catalogue alone. Nothing is ever written to one
 //! that is not brought back whole first.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::branch::identity::{self, FORMAT_OF_PARTS, Identity};
 use crate::branch::own;
-use crate::branch::store::{Store, ensure_folder, if_allowed, read_whole, remove_tree};
+use crate::branch::store::{Store, ensure_folder, if_allowed, remove_tree};
 use crate::cache::Ranges;
-use crate::cache::part::{Part, Status};
+use crate::cache::part::Part;
 use crate::clock;
 use crate::journal::frame;
 use crate::protocol::behind::Touched;
-use crate::protocol::compare::Sights;
-use crate::protocol::{Attributes, Behind, Kind, NodeId, Role, State};
+use crate::protocol::{Attributes, Behind, Kind, NodeId, Role};
 use crate::volume::flash::Flash;
-
-/// The mode of a file that is not whole: who copies it is refused, or, as root, copies this mode, too.
-const MARK: u32 = 0o1000;
-
-/// The same while this process works in it.
-const AT_WORK: u32 = MARK | 0o600;
-
-const FOLDER: &str = "parts";
-
-pub type Parts = BTreeMap<NodeId, Part>;
+use crate::volume::marks::{AT_WORK, FOLDER, MARK, place};
 
 /// What was brought back to flash and is not written down yet.
 pub type Brought = Vec<(NodeId, Ranges)>;
-
-fn place(id: NodeId) -> PathBuf {
-    own(FOLDER).join(id.0.to_string())
-}
-
-fn is_marked(mode: u32) -> bool {
-    mode & !0o600 == MARK
-}
-
-/// The files of which flash has a part. A status file that is not whole says that nothing is there.
-pub(super) fn read(flash: &impl Store, state: &State) -> io::Result<Parts> {
-    let mut parts = Parts::new();
-    if flash.look(&own(FOLDER))?.is_none() {
-        return Ok(parts);
-    }
-    for name in flash.list(&own(FOLDER))? {
-        let number = name.to_str().and_then(|text| text.parse().ok());
-        let Some(id) = number.map(NodeId) else {
-            continue;
-        };
-        let Some(node) = state.catalogue.get(id) else {
-            continue;
-        };
-        let (inode, size_b) = (node.inode, node.attributes.size);
-        let text = read_whole(flash, &place(id))?.unwrap_or_default();
-        let status = text.strip_suffix(b"\n").and_then(frame::value::<Status>);
-        let is_of_it = |status: &Status| {
-            let end = status.here.iter().next_back().map_or(0, |range| range.end);
-            status.inode == inode && status.size_b == size_b && end <= size_b
-        };
-        let unknown = || Status {
-            inode,
-            size_b,
-            here: Ranges::default(),
-        };
-        let status = status.filter(is_of_it).unwrap_or_else(unknown);
-        parts.insert(id, Part::of(status));
-    }
-    Ok(parts)
-}
-
-/// Give files that are not whole the attributes that they had when they were. Parts of files that
-/// were emptied or replaced are forgotten.
-///
-/// # Errors
-/// With the path of a file that is marked as one that is not whole, and of which nobody knows what is
-/// missing.
-pub(super) fn undisguise(
-    state: &State,
-    parts: &mut Parts,
-    sights: &mut Sights,
-) -> Result<(), PathBuf> {
-    for (path, found) in sights {
-        if found.kind != Kind::File {
-            continue;
-        }
-        let its = found.attributes;
-        let known = state.catalogue.by_inode(found.inode);
-        let known = known.and_then(|id| Some((id, state.catalogue.get(id)?)));
-        let Some((id, node)) = known.filter(|(id, _)| parts.contains_key(id)) else {
-            let was_so = known.is_some_and(|(_, node)| node.attributes.mode == its.mode);
-            match is_marked(its.mode) && its.size > 0 && !was_so {
-                true => return Err(path.clone()),
-                false => continue,
-            }
-        };
-        let was = node.attributes;
-        let is_same_time = its.modified_ns == was.modified_ns;
-        match (is_marked(its.mode), its.size == was.size) {
-            (is_marked, true) if is_marked || is_same_time => {
-                found.attributes.mode = was.mode;
-                found.attributes.modified_ns = was.modified_ns;
-                found.changed_ns = node.changed_ns;
-            }
-            (true, _) if its.size == 0 => {
-                found.attributes.mode = was.mode;
-                parts.insert(id, Part::whole(found.inode, 0));
-            }
-            (true, _) => return Err(path.clone()),
-            // Another file has its number.
-            (false, _) => drop(parts.remove(&id)),
-        }
-    }
-    Ok(())
-}
 
 impl<S: Store> Flash<S> {
     /// Bring what flash itself says of its parts together with what is known of them.
