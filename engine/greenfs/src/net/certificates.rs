@@ -12,6 +12,7 @@ use rcgen::{
 
 use crate::fault::Fault;
 use crate::net::keys::{CA, CERTIFICATE, KEY};
+use crate::sys;
 
 /// The authority's own key: it is needed for further certificates alone.
 const AUTHORITY_KEY: &str = "ca-key.pem";
@@ -71,27 +72,39 @@ struct Authority {
 
 /// The authority of a folder, made if there is none.
 fn authority(folder: &Path) -> io::Result<Authority> {
-    let (key_file, file) = (folder.join(AUTHORITY_KEY), folder.join(CA));
-    match fs::read_to_string(&key_file) {
-        Ok(text) => {
-            let key = KeyPair::from_pem(&text).map_err(io::Error::other)?;
-            Ok(Authority {
-                issuer: Issuer::new(params(&key), key),
-                certificate: fs::read_to_string(&file)?,
-            })
+    let certificate = read(&folder.join(CA))?;
+    let key = match read(&folder.join(AUTHORITY_KEY))? {
+        Some(text) => KeyPair::from_pem(&text).map_err(io::Error::other)?,
+        None if certificate.is_some() => {
+            let what = format!("{AUTHORITY_KEY}, the key of {CA}, is not there");
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        None => {
             let key = KeyPair::generate().map_err(io::Error::other)?;
-            let params = params(&key);
-            let certificate = params.self_signed(&key).map_err(io::Error::other)?.pem();
-            put(&file, &certificate, 0o644)?;
-            put(&key_file, &key.serialize_pem(), 0o600)?;
-            Ok(Authority {
-                issuer: Issuer::new(params, key),
-                certificate,
-            })
+            put_whole(folder, AUTHORITY_KEY, &key.serialize_pem(), 0o600)?;
+            key
         }
-        Err(error) => Err(error),
+    };
+    let params = params(&key);
+    let certificate = match certificate {
+        Some(certificate) => certificate,
+        None => {
+            let certificate = params.self_signed(&key).map_err(io::Error::other)?.pem();
+            put_whole(folder, CA, &certificate, 0o644)?;
+            certificate
+        }
+    };
+    Ok(Authority {
+        issuer: Issuer::new(params, key),
+        certificate,
+    })
+}
+
+/// The text of a file; none if there is no such file.
+fn read(file: &Path) -> io::Result<Option<String>> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
     }
 }
 
@@ -131,7 +144,7 @@ fn sign(
     if place.exists() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let new = place.with_extension("new");
+    let new = partial(place);
     let _ = fs::remove_dir_all(&new);
     private_folder(&new)?;
     put(&new.join(CA), &authority.certificate, 0o644)?;
@@ -144,6 +157,25 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
+/// Where something is until it is whole: no client has such a name.
+fn partial(place: &Path) -> PathBuf {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    place.with_file_name(format!(".{name}.partial"))
+}
+
+/// Write a new file that is whole once it has its name.
+fn put_whole(folder: &Path, name: &str, text: &str, mode: u32) -> io::Result<()> {
+    let place = folder.join(name);
+    let new = partial(&place);
+    let _ = fs::remove_file(&new);
+    put(&new, text, mode)?;
+    match sys::rename_to_free(&new, &place) {
+        // NFS knows no such rename.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => fs::rename(&new, &place),
+        renamed => renamed,
+    }
+}
+
 /// Write a new file that is durable.
 fn put(file: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new()
@@ -153,4 +185,42 @@ fn put(file: &Path, text: &str, mode: u32) -> io::Result<()> {
         .open(file)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("greenfs-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    /// The keys of one client are no place to make those of another.
+    #[test]
+    fn the_keys_of_a_client_stay() {
+        let folder = empty("clients");
+        make(&folder, &[], "laptop.new").expect("it is new");
+        make(&folder, &[], "laptop").expect("it is new");
+        assert!(folder.join("laptop.new").join(KEY).exists());
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
+
+    /// Killed at any time, it goes on when it is called again.
+    #[test]
+    fn an_authority_is_completed() {
+        let folder = empty("authority");
+        make(&folder, &[], "one").expect("it is new");
+        fs::remove_file(folder.join(CA)).expect("it is there");
+        fs::write(folder.join(".ca.pem.partial"), "-----BEG").expect("it is writable");
+        make(&folder, &[], "two").expect("there is a key");
+        let of_two = fs::read(folder.join("two").join(CA)).expect("it is there");
+        assert_eq!(fs::read(folder.join(CA)).expect("it is made"), of_two);
+
+        fs::remove_file(folder.join(AUTHORITY_KEY)).expect("it is there");
+        let fault = make(&folder, &[], "three").expect_err("it cannot sign");
+        assert!(fault.what.contains(AUTHORITY_KEY), "{fault}");
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
 }
