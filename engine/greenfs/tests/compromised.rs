@@ -177,6 +177,21 @@ fn what_a_client_destroys_is_kept(home: &Home) {
     }
     assert!(client.rename(path(".greenfs"), path("other")).is_err());
 
+    // What fails destroys nothing: nothing is kept that could change, and the log does not end with a lie.
+    fs::write(home.at("remote/e"), "precious e").expect("it is writable");
+    client.make_folder(path("full"), 0o700).expect("it is done");
+    let before = whole(&home.at("kept"));
+    assert!(client.rename(path("none"), path("e")).is_err());
+    assert_eq!(whole(&home.at("kept")), before);
+    assert!(client.rename(path("full"), path("e")).is_err());
+    let log = fs::read_to_string(home.at("kept/log")).expect("it is there");
+    let last = log.lines().last().expect("it says something");
+    assert!(
+        last.ends_with(r#""what":"not done","path":"full","to":"e"}"#),
+        "{last}"
+    );
+    assert!(!whole(&home.at("kept")).contains(b"precious e".as_slice()));
+
     let kept = whole(&home.at("kept"));
     for name in &names[..5] {
         assert!(

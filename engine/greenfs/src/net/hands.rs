@@ -55,11 +55,7 @@ impl Hands<'_> {
         if !self.may_change {
             return Err(io::Error::from_raw_os_error(libc::EROFS));
         }
-        if let Some(keeping) = self.keeping {
-            keeping.before(request, &self.folder)?;
-        }
-        let folder = &mut self.folder;
-        match request {
+        let act = |folder: &mut Folder| match request {
             Request::Create { place, mode } => folder.create(place.path(), *mode),
             Request::Write { place, offset } => folder.write(place.path(), *offset, data),
             Request::Truncate { place, size_b } => folder.truncate(place.path(), *size_b),
@@ -75,6 +71,10 @@ impl Hands<'_> {
             Request::Hello { .. } | Request::List(_) | Request::Look(_) | Request::Read { .. } => {
                 Err(io::ErrorKind::InvalidInput.into())
             }
+        };
+        match self.keeping {
+            Some(keeping) => keeping.around(request, &mut self.folder, act),
+            None => act(&mut self.folder),
         }
     }
 }

@@ -81,48 +81,96 @@ impl Keeping {
         Ok(Self { folder, log })
     }
 
-    /// Keep what a request would destroy.
+    /// Do what a request asks, once what it would destroy is kept.
     ///
     /// # Errors
-    /// If it cannot be kept, or would make scratch of what is none: then it must not be done.
-    pub fn before(&self, request: &Request, of: &Folder) -> io::Result<()> {
+    /// If it fails; and, before it is done, if something cannot be kept or scratch would be made of what
+    /// is none.
+    pub fn around(
+        &self,
+        request: &Request,
+        of: &mut Folder,
+        act: impl FnOnce(&mut Folder) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let link = self.before(request, of)?;
+        act(of).inspect_err(|_| {
+            // The client hears of the first failure.
+            let _ = self.take_back(request, link.as_deref(), of);
+        })
+    }
+
+    /// Keep what a request would destroy. Returns the link that was made to it.
+    fn before(&self, request: &Request, of: &Folder) -> io::Result<Option<String>> {
         match request {
             Request::Write { place, .. } | Request::Truncate { place, .. } => {
-                self.before_change(place.path(), of)
+                self.before_change(place.path(), of)?;
             }
-            Request::RemoveFile(place) => self.before_loss("removed", place.path(), of),
-            Request::RemoveFolder(place) => match is_scratch(place.path()) {
-                true => Ok(()),
-                false => self.say("removed a folder", place.path(), None, None),
-            },
-            Request::Link { from, to } => stays(from.path(), to.path()),
+            Request::RemoveFile(place) => {
+                of.reach(place.path())?;
+                return self.before_loss("removed", place.path(), of);
+            }
+            Request::RemoveFolder(place) => {
+                of.reach(place.path())?;
+                if !is_scratch(place.path()) {
+                    self.say("removed a folder", place.path(), None, None)?;
+                }
+            }
+            Request::Link { from, to } => stays(from.path(), to.path())?,
             Request::Rename { from, to } => {
                 let (from, to) = (from.path(), to.path());
                 stays(from, to)?;
-                self.before_loss("replaced", to, of)?;
-                match is_scratch(from) {
-                    true => Ok(()),
-                    false => self.say("renamed", from, Some(to), None),
+                of.reach(from)?;
+                if from == to {
+                    return Ok(None);
                 }
+                let link = self.before_loss("replaced", to, of)?;
+                if !is_scratch(from) {
+                    self.say("renamed", from, Some(to), None)?;
+                }
+                return Ok(link);
             }
+            _ => (),
+        }
+        Ok(None)
+    }
+
+    /// A name that was to go did not: the log says so, and a link to what is still there goes again, for
+    /// it would change with that.
+    fn take_back(&self, request: &Request, link: Option<&str>, of: &Folder) -> io::Result<()> {
+        let (path, to) = match request {
+            Request::RemoveFile(place) | Request::RemoveFolder(place) => (place.path(), None),
+            Request::Rename { from, to } => (from.path(), Some(to.path())),
+            _ => return Ok(()),
+        };
+        if is_scratch(path) && to.is_none_or(is_scratch) {
+            return Ok(());
+        }
+        self.say("not done", path, to, None)?;
+        let Some(link) = link.map(|link| self.folder.join(link)) else {
+            return Ok(());
+        };
+        let kept = fs::symlink_metadata(&link)?;
+        match reached(to.unwrap_or(path), of)? {
+            Some((_, found)) if found.ino() == kept.ino() => fs::remove_file(link),
             _ => Ok(()),
         }
     }
 
-    /// A name goes; what it stands for is kept if it has no other.
-    fn before_loss(&self, what: &str, path: &Path, of: &Folder) -> io::Result<()> {
+    /// A name goes; what it stands for is kept, by a link, if it has no other.
+    fn before_loss(&self, what: &str, path: &Path, of: &Folder) -> io::Result<Option<String>> {
         if is_scratch(path) {
-            return Ok(());
+            return Ok(None);
         }
         let Some((node, found)) = reached(path, of)? else {
-            return Ok(());
+            return Ok(None);
         };
         let is_last = found.nlink() == 1 && (found.is_symlink() || found.size() > 0);
         let kept = match is_last {
             true => Some(self.put(|place| sys::link_node(&node, place))?),
             false => None,
         };
-        self.say(what, path, None, kept)
+        self.say(what, path, None, kept.clone())?;
+        Ok(kept)
     }
 
     /// The data of a file change in place, under all its names.
