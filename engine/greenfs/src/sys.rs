@@ -255,8 +255,7 @@ pub fn link_node(node: &File, to: &Path) -> io::Result<()> {
     checked(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), flags) })
 }
 
-/// Let the kernel end a connection whose other side has been silent for some seconds, as when a cable
-/// is out.
+/// Let the kernel end a connection whose other side has been silent for 5 s, as when a cable is out.
 pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
     let fd = socket.as_fd().as_raw_fd();
     for (level, option, value) in [
@@ -264,6 +263,8 @@ pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
         (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, 2),
         (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, 1),
         (libc::IPPROTO_TCP, libc::TCP_KEEPCNT, 3),
+        // Nothing is probed while data are on the way.
+        (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, 5000),
     ] {
         let value: libc::c_int = value;
         let size = size_of_val(&value) as libc::socklen_t;

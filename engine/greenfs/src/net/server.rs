@@ -21,7 +21,7 @@ use crate::sys;
 /// Connections that have shown no certificate yet. Further ones are closed at once.
 const STRANGERS_MOST: usize = 64;
 
-/// Clients at once. Each takes about 3 MiB at most.
+/// Clients at once. Each takes about 3 MiB at most, and what it has listed.
 const CLIENTS_MOST: usize = 64;
 
 /// What is needed for a connection may be there again after this time.
