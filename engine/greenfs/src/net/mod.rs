@@ -12,6 +12,7 @@ mod hands;
 mod keeping;
 mod keys;
 pub mod request;
+mod served;
 mod server;
 mod session;
 mod site;

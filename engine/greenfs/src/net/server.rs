@@ -5,18 +5,16 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 use std::time::Duration;
-
-use mounting::signals;
-use rustls::ServerConfig;
 
 use crate::fault::Fault;
 use crate::net::keeping::Keeping;
 use crate::net::keys;
+use crate::net::served::{Served, Slots};
 use crate::net::session;
 use crate::sys;
+use mounting::signals;
 
 /// Connections that have shown no certificate yet. Further ones are closed at once.
 const STRANGERS_MOST: usize = 64;
@@ -38,42 +36,6 @@ pub struct Settings {
     pub clients: PathBuf,
     /// Where what clients destroy is kept.
     pub keep: Option<PathBuf>,
-}
-
-pub struct Served {
-    pub folder: PathBuf,
-    pub tls: Arc<ServerConfig>,
-    pub keeping: Option<Keeping>,
-    pub clients: Slots,
-    strangers: Slots,
-}
-
-/// Of which there are so many at most.
-#[derive(Clone)]
-pub struct Slots(Arc<AtomicUsize>);
-
-/// One of them, free again when it is dropped.
-pub struct Slot(Slots);
-
-impl Slots {
-    fn new(most: usize) -> Self {
-        Self(Arc::new(AtomicUsize::new(most)))
-    }
-
-    /// None if all are taken.
-    pub fn take(&self) -> Option<Slot> {
-        let one_less = |free: usize| free.checked_sub(1);
-        let taken = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
-        taken.is_ok().then(|| Slot(self.clone()))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// Serve until a signal asks for the end. `ready` is called with the address once clients can come.

@@ -13,7 +13,7 @@ use crate::branch::folder::Folder;
 use crate::net::frame;
 use crate::net::hands::Hands;
 use crate::net::request::{Answer, Request, VERSION};
-use crate::net::server::{Served, Slot};
+use crate::net::served::{Served, Slot};
 use crate::net::timely::Timely;
 
 /// A client has so long to show its certificate and say what it wants.
