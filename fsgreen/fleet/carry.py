@@ -24,6 +24,9 @@ from fsgreen.trial.record import foreign
 
 Folder = Literal["trials", "invalid"]
 
+FILE_B = 4 << 30
+"""The largest file that is brought: hours of traces are some hundred MiB."""
+
 Fetch = Callable[[Folder | None, str | None, str, int], Awaitable[Piece]]
 """What asks a worker for a part of a file: folder, trial, file, offset in bytes."""
 
@@ -35,7 +38,7 @@ async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch) -> list[str]:
     ------
     FsgreenError
         If the worker began this campaign anew, or has another trial of one name; if a file is not
-        the one that was recorded; if the disk is full.
+        the one that was recorded, or larger than `FILE_B`; if the disk is full.
     """
     folder, came = campaign.folder, []
     with trial.full_disk_explained(folder):
@@ -105,7 +108,7 @@ async def _trial(folder: Path, place: Folder, name: str, recorded: str, fetch: F
         name,
         name.rpartition(".")[0],
     ):  # NAME.2 is the second that broke a rule
-        raise foreign(partial, f"the record is that of trial {record.trial}")
+        raise foreign(partial, f"the record is that of trial {record.trial!r}")
     for file, hashed in record.files.items():
         if not is_plain(file):
             raise foreign(partial, f"it names a file elsewhere: {file!r}")
@@ -130,11 +133,14 @@ async def _bytes(file: Path, piece: Callable[[int], Awaitable[Piece]], recorded:
         elif await _is_recorded(file, recorded):
             return
         with file.open("ab") as stream:
-            while True:
-                got = await piece(stream.tell())
+            got = await piece(stream.tell())
+            size_b = got.size_b
+            _check_size(file, size_b)
+            while got.data and got.size_b == size_b and stream.tell() + len(got.data) <= size_b:
                 stream.write(got.data)
-                if not got.data or stream.tell() >= got.size_b:
+                if stream.tell() == size_b:
                     break
+                got = await piece(stream.tell())
         if await _is_recorded(file, recorded):
             return
     file.unlink()
@@ -143,6 +149,16 @@ async def _bytes(file: Path, piece: Callable[[int], Awaitable[Piece]], recorded:
         where=file,
         next_step="look at the disk of the testbed and at this one, then start again",
     )
+
+
+def _check_size(file: Path, size_b: int) -> None:
+    if size_b > FILE_B:
+        raise FsgreenError(
+            f"the testbed has a file of {size_b:,} bytes, and at most {FILE_B:,} are brought",
+            where=file,
+            next_step="look at this file on the machine of the testbed, and who has the "
+            "certificates of the fleet",
+        )
 
 
 async def _is_recorded(file: Path, recorded: str) -> bool:

@@ -69,6 +69,11 @@ class Harness:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
 
+    async def ended(self) -> None:
+        """Return once a process that was let go has ended: until then its last trial may run."""
+        if self._process is not None and self._is_let_go:
+            await self._process.wait()
+
     async def stop(self) -> None:
         """End it now; a trial that runs is lost."""
         if self._process is not None:

@@ -1,15 +1,16 @@
 """Home: what lets every testbed of a fleet measure, and brings their trials here.
 
 Each testbed goes on for itself: it measures until it is at rest, and what it has measured is
-brought home before it goes on, so that nothing is sent beside a trial. Whatever ends meanwhile, the
-same command goes on: a worker has its trials on disk before home hears of them.
+brought home before it goes on, so that nothing is sent beside a trial. (Where a worker alone was
+killed, the next one cannot see the trial that still runs, and sends beside it.) Whatever ends
+meanwhile, the same command goes on: a worker has its trials on disk before home hears of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from fsgreen import trial
+from fsgreen import paths, trial
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.carry import Folder, carry
@@ -18,6 +19,7 @@ from fsgreen.fleet.membership import Registry
 from fsgreen.fleet.messages import Order, Piece, Place, Rest, Shelf, Which
 from fsgreen.fleet.record import Board, Doing
 from fsgreen.fleet.remote import Lost, Remote
+from fsgreen.words import plural
 
 FALLS = 3
 """How often in a row the process that measures may end without a word and without a trial."""
@@ -74,7 +76,7 @@ class Home:
 
     async def _testbed(self, registry: Registry, testbed: str) -> None:
         campaign = Campaign(member(self._order.campaign, testbed))
-        if campaign.begun() and not campaign.pending():
+        if (campaign.folder / paths.PLAN).exists() and not campaign.pending():
             self._note(testbed, "done", "all of its trials are here")
             return
         self._note(testbed, "waits", "for its worker")
@@ -89,8 +91,12 @@ class Home:
             except trial.DiskFull:
                 raise
             except FsgreenError as error:
-                self.refused[testbed] = error
-                self._note(testbed, "refused", error.what)
+                self._refuse(testbed, error)
+                return
+            except OSError as error:
+                told = f"what the testbed {testbed} has cannot be kept here: {error}"
+                step = "look at this folder and its disk, then start the same command again"
+                self._refuse(testbed, FsgreenError(told, where=campaign.folder, next_step=step))
                 return
 
     async def _measure(self, campaign: Campaign, testbed: str, remote: Remote) -> None:
@@ -111,6 +117,7 @@ class Home:
                 print(f"{testbed}: {due - left} of {due} trials are here", flush=True)
             falls = falls + 1 if rest.state == "fell" and not came else 0
             if rest.state == "done":
+                _check_whole(campaign, testbed)
                 self._note(testbed, "done", "all of its trials are here")
                 return
             if rest.why is not None and (rest.state == "refused" or falls == FALLS):
@@ -118,6 +125,24 @@ class Home:
             self._board.note(testbed, "measures")
             rest = await remote.ask("measure", self._order, Rest)
 
+    def _refuse(self, testbed: str, error: FsgreenError) -> None:
+        self.refused[testbed] = error
+        self._note(testbed, "refused", error.what)
+
     def _note(self, testbed: str, doing: Doing, told: str) -> None:
         self._board.note(testbed, doing, told)
         print(f"{testbed}: {doing}: {told}", flush=True)
+
+
+def _check_whole(campaign: Campaign, testbed: str) -> None:
+    """Refuse the word of a testbed that it is done while trials are not here."""
+    pending = [planned.trial for planned in campaign.pending()]
+    if pending:
+        raise FsgreenError(
+            f"the testbed is done, and {plural(len(pending), 'trial')} of its plan did not come, "
+            f"{pending[0]} first: what is set aside at home alone is not measured anew",
+            where=campaign.folder,
+            next_step="set them aside at both places: move them from trials/ into discarded/ below "
+            f"data/fleet/{testbed}/raw/{campaign.name} on the testbed's machine, too, then start "
+            "the same command again",
+        )

@@ -16,17 +16,27 @@ Message = TypeVar("Message", bound=Strict)
 PIECE_B = 4 << 20
 """The largest part of a file that is sent at once."""
 
-_FILE = re.compile(r"[^./\0][^/\0]*")
+NAME_B = 240
+"""The longest name of a file: a temporary one has a few bytes more, and 255 is what disks take."""
+
+_FILE = re.compile(r"[^./][^/]*")
+_FOLDERS = ("trials", "invalid", "discarded")
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is that of something right inside of a folder."""
-    return _FILE.fullmatch(name) is not None
+    """Return whether a name is that of something right inside of a folder, fit to be shown."""
+    return name.isprintable() and _FILE.fullmatch(name) is not None and len(name.encode()) <= NAME_B
 
 
 def _plain(name: str) -> str:
     if not is_plain(name):
         raise ValueError(f"{name!r} is not the name of a file")
+    return name
+
+
+def _no_folder(name: str) -> str:
+    if name in _FOLDERS:
+        raise ValueError(f"{name!r} is a folder of a campaign, not a file")
     return name
 
 
@@ -37,7 +47,8 @@ def _campaign(name: str) -> str:
         raise ValueError(error.what) from None
 
 
-FileName = Annotated[str, Field(max_length=250), AfterValidator(_plain)]
+FileName = Annotated[str, Field(max_length=NAME_B), AfterValidator(_plain)]
+CampaignFile = Annotated[FileName, AfterValidator(_no_folder)]
 Name = Annotated[str, Field(max_length=200), AfterValidator(_campaign)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Text = Annotated[str, Field(max_length=100_000)]
@@ -94,7 +105,7 @@ class Which(Strict):
 class Shelf(Strict):
     """What a worker has of a campaign: SHA-256 of its files, and of the record of each trial."""
 
-    files: dict[FileName, Digest]
+    files: dict[CampaignFile, Digest]
     trials: dict[FileName, Digest]
     invalid: dict[FileName, Digest]
 

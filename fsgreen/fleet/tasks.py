@@ -65,9 +65,11 @@ class Tasks:
         return await self._harness.go_on(order)
 
     async def _shelf(self, which: Which) -> Shelf:
+        await self._harness.ended()
         return shelf(self._folder(which.campaign))
 
     async def _piece(self, place: Place) -> Piece:
+        await self._harness.ended()
         folder = self._folder(place.campaign)
         if place.folder is not None and place.trial is not None:
             folder = folder / place.folder / place.trial

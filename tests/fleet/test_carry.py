@@ -162,7 +162,9 @@ def test_a_campaign_that_a_worker_began_anew_is_not_mixed_with_the_first(there: 
     assert Campaign(NAME).identity()["started_unix_s"] == 1.8e9
 
 
-@pytest.mark.parametrize("name", ["../../evil", "..", "/etc/evil", "a/b", ".hidden"])
+@pytest.mark.parametrize(
+    "name", ["../../evil", "..", "/etc/evil", "a/b", ".hidden", "a\x1b[2J", "\u00fc" * 121]
+)
 def test_a_record_that_names_files_elsewhere_is_refused(there: Path, name: str) -> None:
     """A worker must not write where it likes on the machine of home."""
     first = trial.list_trials(there)[0]
@@ -186,3 +188,28 @@ def test_a_full_disk_at_home_is_told_as_such(there: Path, monkeypatch: pytest.Mo
 
     with pytest.raises(trial.DiskFull, match="the trials so far are whole"):
         carried(there, fetching(there, full))
+
+
+def test_what_a_terminal_would_obey_is_not_said_of_a_record(there: Path) -> None:
+    first = trial.list_trials(there)[0]
+    record = first.folder / "trial.json"
+    told = json.loads(record.read_text())
+    record.write_text(json.dumps(told | {"trial": "t\x1b[2J"}))
+    with pytest.raises(FsgreenError, match="the record is that of trial") as error:
+        carried(there)
+    assert error.value.what.isprintable()
+
+
+@pytest.mark.parametrize("grows_b", [1, 1 << 40])
+def test_a_file_without_an_end_does_not_fill_the_disk_of_home(there: Path, grows_b: int) -> None:
+    """A worker that says of each piece that more is to come would be asked for ever."""
+    asked = 0
+
+    async def endless(_folder, _name, _file, at_b) -> Piece:
+        nonlocal asked
+        asked += 1
+        assert asked < 100, "it is asked for more and more"
+        return Piece(data=b"x" * PIECE_B, size_b=at_b + PIECE_B + grows_b)
+
+    with pytest.raises(FsgreenError, match=r"not the file that was recorded|at most 4,294,967,296"):
+        carried(there, endless)

@@ -75,6 +75,8 @@ def test_home_cannot_have_a_testbed_measure_what_that_does_not_know(tmp_path: Pa
         {"file": ""},
         {"file": ".hidden"},
         {"file": "a\0b"},
+        {"file": "a\x1b[2J"},
+        {"file": "a" * 241},
         {"offset_b": -1},
         {"offset_b": "0"},
         {"more": 1},
@@ -163,6 +165,29 @@ def test_one_that_was_let_go_ends_before_another_begins(
         await measures.stop()
 
     both(go)
+
+
+def test_nothing_is_sent_before_one_that_was_let_go_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that is back would disturb the trial that ran on without it."""
+    measures = measuring(monkeypatch, RESTS, tmp_path / "let go")
+
+    async def go() -> None:
+        await measures.go_on(ORDER)
+        measures.let_go()
+        await Tasks("disk", measures, tmp_path).perform("shelf", {"campaign": "c"})
+        assert (tmp_path / "let go").exists(), "it had not ended"
+        await measures.stop()
+
+    both(go)
+
+
+@pytest.mark.parametrize("folder", ["trials", "invalid", "discarded"])
+def test_a_folder_of_a_campaign_is_no_file_of_it(folder: str) -> None:
+    """Home would write a file where it keeps trials."""
+    with pytest.raises(FsgreenError, match="is a folder of a campaign, not a file"):
+        parsed(Shelf, {"files": {folder: "0" * 64}, "trials": {}, "invalid": {}}, "the testbed")
 
 
 def test_two_who_ask_at_once_do_not_both_measure(
