@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the suites of others against a mount of GreenFS: connected, disconnected, and with a server:
+# Runs the suites of others against a mount of GreenFS: connected, disconnected, with a bound
+# on flash, and with a server:
 #   pjdfstest   what POSIX asks for (cargo install pjdfstest); needs root
 #   fsx         random operations on one file (cargo install fsx)
 # Each is left out, with a word, where it is not installed. Ends with 1 if something failed.
@@ -66,6 +67,11 @@ diff -r --no-dereference --exclude=.greenfs flash remote || failed=1
 "$greenfs" mount --flash flash mnt
 suites disconnected
 "$greenfs" umount mnt
+"$greenfs" mount --flash flash --flash-mib 0 --remote remote mnt
+suites "with a bound"
+"$greenfs" umount mnt
+"$greenfs" sync --flash flash --remote remote --whole
+diff -r --no-dereference --exclude=.greenfs flash remote || failed=1
 
 "$greenfs" certificates keys >/dev/null
 export GREENFS_KEYS="$home/keys/client"

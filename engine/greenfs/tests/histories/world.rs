@@ -207,19 +207,19 @@ impl<S: Store> World<S> {
 
     /// Give up a range of a file, as far as that may be.
     pub fn give_up(&mut self, path: &Path, range: Range<u64>, frees: bool) {
-        let roles = self.connected();
+        // A mount has no others; of those, the disk may be asleep.
+        let is_connected = self.connected().contains(&Role::Remote);
         let data = self.reference.read(path, 0, 1 << 16);
         let flash = &mut self.volume().flash;
-        let (Ok(id), Ok(data), true) = (node(flash, path), data, roles.contains(&Role::Remote))
-        else {
+        let (Ok(id), Ok(data), true) = (node(flash, path), data, is_connected) else {
             return;
         };
         let is_lacking = |role: &Role| {
             let behind = flash.state().behind.get(role);
             behind.is_none_or(|behind| behind.touched.contains_key(&id))
         };
-        let lacks = roles.iter().any(is_lacking);
-        let mut given_up = flash.give_up(id, range, &roles);
+        let lacks = ROLES.iter().any(is_lacking);
+        let mut given_up = flash.give_up(id, range, &ROLES);
         if frees && given_up.is_ok() {
             let mut access = &mut *flash;
             given_up = (&mut access)
