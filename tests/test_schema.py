@@ -143,9 +143,13 @@ def nodes(schema: object) -> Iterator[tuple[str, str]]:
             yield from nodes(value)
 
 
+MESSAGES = "fsgreen.fleet.messages"
+"""Programs send these to each other; nobody writes them."""
+
+
 def declared_schemas(cls: type = Declared) -> Iterator[type]:
     for below in cls.__subclasses__():
-        if below.__module__.startswith("fsgreen."):
+        if below.__module__.startswith("fsgreen.") and below.__module__ != MESSAGES:
             yield below
         yield from declared_schemas(below)
 

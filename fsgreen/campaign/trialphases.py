@@ -149,9 +149,8 @@ def _work(trial: RunningTrial) -> None:
 def bounds_of(trial: RunningTrial) -> bounds.Bounds:
     """Return what a trial's cell lets its workload have."""
     plan, cell = trial.context.plan, trial.planned.cell
-    mib_s, device = plan.levels(cell).get(TRAFFIC), made(trial).mount.device
-    traffic = None
-    if mib_s is not None and device is not None:
+    mib_s, traffic = plan.levels(cell).get(TRAFFIC), None
+    if mib_s is not None and (device := made(trial).mount.device) is not None:
         traffic = bounds.Traffic(Path(device), int(mib_s * 2**20))
     return bounds.Bounds(plan.memory_limit_b(cell), traffic)
 
