@@ -1,7 +1,7 @@
 //! What files flash has in part, as the branch itself tells: by the mode of such a file, which says that
 //! it is not whole, and by its status file, which says what of it is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::cache::Ranges;
 use crate::cache::part::{Part, Status};
 use crate::journal::frame;
 use crate::protocol::compare::Sights;
-use crate::protocol::{Kind, NodeId, State};
+use crate::protocol::{Kind, Node, NodeId, State};
 
 /// The mode of a file that is not whole: who copies it is refused, or, as root, copies this mode, too.
 pub(super) const MARK: u32 = 0o1000;
@@ -31,23 +31,68 @@ fn is_marked(mode: u32) -> bool {
     mode & !0o600 == MARK
 }
 
-/// The files of which flash has a part. A status file that is not whole says that nothing is there.
-pub(super) fn read(flash: &impl Store, state: &State) -> io::Result<Parts> {
-    let mut parts = Parts::new();
+/// The status files, by the number of their node; none for one that is not whole.
+fn statuses(flash: &impl Store) -> io::Result<BTreeMap<NodeId, Option<Status>>> {
+    let mut statuses = BTreeMap::new();
     if flash.look(&own(FOLDER))?.is_none() {
-        return Ok(parts);
+        return Ok(statuses);
     }
     for name in flash.list(&own(FOLDER))? {
         let number = name.to_str().and_then(|text| text.parse().ok());
         let Some(id) = number.map(NodeId) else {
             continue;
         };
+        let text = read_whole(flash, &place(id))?.unwrap_or_default();
+        let status = text.strip_suffix(b"\n").and_then(frame::value);
+        statuses.insert(id, status);
+    }
+    Ok(statuses)
+}
+
+/// Files that were removed and are back after a loss of power, as they were: which bytes of them are
+/// here is known by their numbers alone.
+pub(super) fn come_back(
+    flash: &impl Store,
+    state: &State,
+    sights: &Sights,
+) -> io::Result<Vec<(NodeId, Node)>> {
+    let marked = sights
+        .iter()
+        .filter(|(_, found)| is_marked(found.attributes.mode));
+    let marked: BTreeSet<u64> = marked.map(|(_, found)| found.inode).collect();
+    if marked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let statuses = statuses(flash)?;
+    let is_part = |inode| {
+        let known = state.catalogue.by_inode(inode);
+        known.is_some_and(|id| statuses.contains_key(&id))
+    };
+    let mut back = Vec::new();
+    for (id, status) in &statuses {
+        let inode = status.as_ref().map_or(0, |status| status.inode);
+        if state.catalogue.get(*id).is_some() || !marked.contains(&inode) || is_part(inode) {
+            continue;
+        }
+        // A branch was not told before flash had lost the name for good.
+        let told = state.behind.values().flat_map(|behind| {
+            let pushing = behind.pushing.as_ref().and_then(|p| p.touched.get(id));
+            [behind.touched.get(id), pushing]
+        });
+        let was = told.flatten().flatten().find(|node| node.inode == inode);
+        back.extend(was.map(|node| (*id, node.clone())));
+    }
+    Ok(back)
+}
+
+/// The files of which flash has a part. A status file that is not whole says that nothing is there.
+pub(super) fn read(flash: &impl Store, state: &State) -> io::Result<Parts> {
+    let mut parts = Parts::new();
+    for (id, status) in statuses(flash)? {
         let Some(node) = state.catalogue.get(id) else {
             continue;
         };
         let (inode, size_b) = (node.inode, node.attributes.size);
-        let text = read_whole(flash, &place(id))?.unwrap_or_default();
-        let status = text.strip_suffix(b"\n").and_then(frame::value::<Status>);
         let is_of_it = |status: &Status| {
             let end = status.here.iter().next_back().map_or(0, |range| range.end);
             status.inode == inode && status.size_b == size_b && end <= size_b

@@ -1,5 +1,6 @@
 //! Beginning with what flash holds, however the last use of it ended.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -213,6 +214,15 @@ fn look(state: &State, flash: &impl Store, name: &Path) -> Result<Look, Fault> {
     let root = flash.look(Path::new("")).map_err(unread)?;
     let root = root.ok_or_else(|| unread(io::ErrorKind::NotFound.into()))?;
     let mut sights = walk(flash).map_err(unread)?;
+    let back = marks::come_back(flash, state, &sights).map_err(unread)?;
+    let mut known = Cow::Borrowed(state);
+    for (id, node) in back {
+        // Without a name it is other than it is found: it is written down again.
+        let names = BTreeSet::new();
+        let catalogue = &mut known.to_mut().catalogue;
+        catalogue.set(id, Some(Node { names, ..node }));
+    }
+    let state = known.as_ref();
     let mut parts = marks::read(flash, state).map_err(unread)?;
     marks::undisguise(state, &mut parts, &mut sights).map_err(|path| {
         Fault::new(

@@ -87,13 +87,16 @@ impl<S: Store> Flash<S> {
         };
         let before_b = part.here.count_b();
         part.give_up(part.within(range));
+        let given_up_b = before_b - part.here.count_b();
+        if given_up_b == 0 {
+            return Ok(0);
+        }
         self.write_status(id, &part)?;
         if !self.parts.contains_key(&id) && if_allowed(self.dress_as(id, MARK))?.is_none() {
             // It stays whole, as the status file of somebody else's file says nothing.
             self.store.remove_file(&place(id))?;
             return Ok(0);
         }
-        let given_up_b = before_b - part.here.count_b();
         self.parts.insert(id, part);
         Ok(given_up_b)
     }
