@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use common::{Home, text};
+use common::{Home, text, why_not_as_plain_user};
 
 const MIB: usize = 1 << 20;
 const REMOTE: [&str; 4] = ["--flash-mib", "0", "--remote", "remote"];
@@ -320,12 +320,8 @@ fn a_plain_user_reads_what_was_given_up() {
     let Some(home) = Home::new("plain-part") else {
         return;
     };
-    if Command::new("fusermount3").arg("-V").output().is_err() {
-        return eprintln!("skipped: needs fusermount3 (apt install fuse3)");
-    }
-    let device = fs::metadata("/dev/fuse").expect("it is there");
-    if device.mode() & 0o006 != 0o006 {
-        return eprintln!("skipped: /dev/fuse is root's alone (chmod 666 /dev/fuse)");
+    if let Some(why) = why_not_as_plain_user() {
+        return eprintln!("skipped: {why}");
     }
     fs::write(home.at("flash/file"), data(6, MIB)).expect("it is writable");
     home.give();

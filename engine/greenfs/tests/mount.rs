@@ -5,14 +5,13 @@ mod common;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::Home;
+use common::{Home, why_not_as_plain_user};
 
 const REMOTE: [&str; 2] = ["--remote", "remote"];
 
@@ -253,12 +252,8 @@ fn a_plain_user_mounts_and_unmounts() {
     let Some(home) = Home::new("plain") else {
         return;
     };
-    if Command::new("fusermount3").arg("-V").output().is_err() {
-        return eprintln!("skipped: needs fusermount3 (apt install fuse3)");
-    }
-    let device = fs::metadata("/dev/fuse").expect("it is there");
-    if device.mode() & 0o006 != 0o006 {
-        return eprintln!("skipped: /dev/fuse is root's alone (chmod 666 /dev/fuse)");
+    if let Some(why) = why_not_as_plain_user() {
+        return eprintln!("skipped: {why}");
     }
     home.give();
     home.as_plain_user(

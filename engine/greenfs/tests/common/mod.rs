@@ -22,6 +22,15 @@ pub fn why_not() -> Option<&'static str> {
     (!is_root && !has_helper).then_some("needs root, or fusermount3 (apt install fuse3)")
 }
 
+/// Why a plain user can mount nothing here, though root may; none if that can be.
+pub fn why_not_as_plain_user() -> Option<&'static str> {
+    if Command::new("fusermount3").arg("-V").output().is_err() {
+        return Some("needs fusermount3 (apt install fuse3)");
+    }
+    let device = fs::metadata("/dev/fuse").expect("it is there");
+    (device.mode() & 0o006 != 0o006).then_some("/dev/fuse is root's alone (chmod 666 /dev/fuse)")
+}
+
 /// What a program prints that does what it was asked.
 pub fn text(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");

@@ -211,35 +211,32 @@ impl Drop for Places {
     }
 }
 
+/// Live through a history in memory, power cuts included, and check what is promised.
+fn live_through(events: Vec<Event>) {
+    let mut world = World::new(Memory::new);
+    for event in events {
+        match event {
+            Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
+            event => happen(&mut world, event),
+        }
+    }
+    world.settle();
+    world.check_protection();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
     /// What programs did would be undone, files come back from the dead, or branches differ.
     #[test]
     fn in_memory_with_power_cuts(events in prop::collection::vec(with_power_cuts(), 1..60)) {
-        let mut world = World::new(Memory::new);
-        for event in events {
-            match event {
-                Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
-                event => happen(&mut world, event),
-            }
-        }
-        world.settle();
-        world.check_protection();
+        live_through(events);
     }
 
     /// A file would be lost of which flash has a part, or be read as zeros.
     #[test]
     fn in_memory_with_parts(events in prop::collection::vec(with_parts(), 1..80)) {
-        let mut world = World::new(Memory::new);
-        for event in events {
-            match event {
-                Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
-                event => happen(&mut world, event),
-            }
-        }
-        world.settle();
-        world.check_protection();
+        live_through(events);
     }
 
     /// Versions would be lost on a remote whose file system has no hard links for them.
