@@ -35,10 +35,15 @@ print('{"state": "done", "rested_s": 0}', flush=True)
 """A process that measures so many trials in no time, and makes a file where it was let go."""
 
 
-def measuring(monkeypatch: pytest.MonkeyPatch, code: str, file: Path, trials: int = 2) -> Harness:
-    """A harness whose process runs some code."""
+def measuring(monkeypatch: pytest.MonkeyPatch, code: str, file: Path) -> Harness:
+    """A harness whose process runs some code, which is told a file and to measure two trials."""
     monkeypatch.setattr(harness, "CHILD", ("-c", code))
-    return Harness(str(file), str(trials), file.parent / "data")
+    return Harness(str(file), "2", file.parent / "data")
+
+
+@pytest.fixture
+def measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Harness:
+    return measuring(monkeypatch, RESTS, tmp_path / "let go")
 
 
 def tasks(folder: Path) -> Tasks:
@@ -136,11 +141,7 @@ def both(make: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(make(), 60))
 
 
-def test_it_measures_from_rest_to_rest_as_it_is_let(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measures = measuring(monkeypatch, RESTS, tmp_path / "let go")
-
+def test_it_measures_from_rest_to_rest_as_it_is_let(measures: Harness) -> None:
     async def go() -> None:
         heard = [(await measures.go_on(ORDER)).state for _ in range(3)]
         assert heard == ["rest", "rest", "done"]
@@ -150,11 +151,8 @@ def test_it_measures_from_rest_to_rest_as_it_is_let(
     both(go)
 
 
-def test_one_that_was_let_go_ends_before_another_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_was_let_go_ends_before_another_begins(measures: Harness, tmp_path: Path) -> None:
     """When home comes back, the trial that ran meanwhile is kept, and nothing runs twice."""
-    measures = measuring(monkeypatch, RESTS, tmp_path / "let go")
 
     async def go() -> None:
         await measures.go_on(ORDER)
@@ -168,10 +166,9 @@ def test_one_that_was_let_go_ends_before_another_begins(
 
 
 def test_nothing_is_sent_before_one_that_was_let_go_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    measures: Harness, tmp_path: Path
 ) -> None:
     """A home that is back would disturb the trial that ran on without it."""
-    measures = measuring(monkeypatch, RESTS, tmp_path / "let go")
 
     async def go() -> None:
         await measures.go_on(ORDER)
