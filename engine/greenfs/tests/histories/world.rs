@@ -2,20 +2,24 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use greenfs::branch::identity;
 use greenfs::branch::past::Past;
-use greenfs::branch::store::{Store, remove_tree};
+use greenfs::branch::store::Store;
 use greenfs::protocol::{NodeId, Role};
-use greenfs::volume::{self, Access, Pushed, Volume};
+use greenfs::volume::{self, Pushed, Volume};
 
 use crate::memory::Memory;
 use crate::mortal::{Life, Mortal};
-use crate::operation::{Operation, Seen, Shape, node, shape, shape_then};
+use crate::operation::{Operation, Seen, Shape, shape, shape_then};
 use crate::parts::unveiled;
+
+mod bound;
+mod power;
+
+pub use power::Luck;
 
 pub const ROLES: [Role; 2] = [Role::Remote, Role::Disk];
 
@@ -176,95 +180,6 @@ impl<S: Store> World<S> {
         );
     }
 
-    /// Bring back what an operation writes to. Returns whether that is possible.
-    fn make_whole(&mut self, operation: &Operation) -> bool {
-        let (Operation::Write(path, ..) | Operation::Truncate(path, 1..)) = operation else {
-            return true;
-        };
-        let flash = &self.volume().flash;
-        let part = node(flash, path)
-            .ok()
-            .filter(|id| flash.part(*id).is_some());
-        let Some(id) = part else { return true };
-        let brought = self.volume().bring(id).is_ok();
-        if self.life.is_over() {
-            self.die();
-            return self.make_whole(operation);
-        }
-        let is_possible = !self.connected().is_empty();
-        assert!(brought || !is_possible || self.is_cut(), "{operation:?}");
-        if !brought {
-            let refused = operation.on_flash(&mut self.volume().flash);
-            refused.expect_err("a part of it would be lost");
-        }
-        brought
-    }
-
-    /// Whether a branch is connected by a cable that is pulled.
-    fn is_cut(&self) -> bool {
-        self.branches.values().any(|branch| branch.cable.is_over())
-    }
-
-    /// Give up a range of a file, as far as that may be.
-    pub fn give_up(&mut self, path: &Path, range: Range<u64>, frees: bool) {
-        // A mount has no others; of those, the disk may be asleep.
-        let is_connected = self.connected().contains(&Role::Remote);
-        let data = self.reference.read(path, 0, 1 << 16);
-        let flash = &mut self.volume().flash;
-        let (Ok(id), Ok(data), true) = (node(flash, path), data, is_connected) else {
-            return;
-        };
-        let is_lacking = |role: &Role| {
-            let behind = flash.state().behind.get(role);
-            behind.is_none_or(|behind| behind.touched.contains_key(&id))
-        };
-        let lacks = ROLES.iter().any(is_lacking);
-        let mut given_up = flash.give_up(id, range, &ROLES);
-        if frees && given_up.is_ok() {
-            let mut access = &mut *flash;
-            given_up = (&mut access)
-                .sync()
-                .and_then(|()| flash.let_go())
-                .and(given_up);
-        }
-        self.whole.insert(id, data);
-        if self.life.is_over() {
-            return self.die();
-        }
-        let given_up_b = given_up.expect("flash is there");
-        assert!(given_up_b == 0 || !lacks, "{} is lost", path.display());
-        assert_eq!(self.flash_shape(), shape(&self.reference, false));
-    }
-
-    /// Put a range of a file back to flash, and perhaps write down that it is there.
-    pub fn bring(&mut self, path: &Path, range: Range<u64>, saves: bool) {
-        let flash = &mut self.volume().flash;
-        let Ok(id) = node(flash, path) else { return };
-        let Some(part) = flash.part(id) else { return };
-        let range = part.within(range);
-        let data = self.whole[&id][range.start as usize..range.end as usize].to_vec();
-        let flash = &mut self.volume().flash;
-        let mut brought = flash.fill(id, range.start, &data);
-        if saves && brought.is_ok() {
-            let here = flash.brought();
-            let mut access = &mut *flash;
-            brought = (&mut access).sync().and_then(|()| flash.save(here));
-        }
-        if self.life.is_over() {
-            return self.die();
-        }
-        brought.expect("flash is there");
-        assert_eq!(self.flash_shape(), shape(&self.reference, false));
-    }
-
-    /// Bring everything back to flash.
-    fn bring_all(&mut self) {
-        let parts: Vec<_> = self.volume().flash.parts().map(|(id, _)| id).collect();
-        for id in parts {
-            self.volume().bring(id).expect("all branches are there");
-        }
-    }
-
     pub fn fsync(&mut self) {
         let result = self.volume().fsync();
         if self.life.is_over() {
@@ -365,67 +280,6 @@ impl<S: Store> World<S> {
             };
             self.promised
                 .retain(|other, _| !other.starts_with(path) && !is_same(other));
-        }
-    }
-}
-
-/// How much is lost where; `None` keeps its power.
-pub type Luck = Option<u64>;
-
-impl World<Memory> {
-    /// The process is killed after so many changes of a synchronisation, or out of the blue, and
-    /// power goes.
-    pub fn crash(&mut self, after: Option<u64>, flash: Luck, remote: Luck, disk: Luck) {
-        let roles = self.connected();
-        if let Some(after) = after {
-            self.life.set(Some(after + 1));
-            let result = self.volume().fsync();
-            if result.is_ok() && !self.life.is_over() {
-                self.promised = self.flash_shape();
-            }
-        }
-        self.volume = None;
-        for (luck, store) in [
-            (flash, self.flash()),
-            (remote, self.branch(Role::Remote)),
-            (disk, self.branch(Role::Disk)),
-        ] {
-            if let Some(luck) = luck {
-                store.borrow_mut().cut_power(luck);
-            }
-        }
-        for (path, seen) in &self.promised {
-            let flash = unveiled(&*self.flash.borrow(), &self.promised);
-            let there = flash.get(path).cloned();
-            let there = there.map(|there| (there.kind, there.mode, there.data));
-            let promised = (seen.kind.clone(), seen.mode, seen.data.clone());
-            assert_eq!(there, Some(promised), "{} was promised", path.display());
-        }
-        self.revive(&roles);
-        self.reference = self.flash.borrow().clone();
-        remove_tree(&mut self.reference, Path::new(".greenfs")).expect("it is in memory");
-        let flash = &self.volume.as_ref().expect("it is open").flash;
-        for (id, _) in flash.parts() {
-            let attributes = flash.node(id).expect("it is there").attributes;
-            let path = flash.path(id).expect("it is there");
-            let (tree, data) = (&mut self.reference, &self.whole[&id]);
-            let written = tree.write(&path, 0, data);
-            let dressed = written.and_then(|()| tree.dress(&path, &attributes));
-            dressed.expect("it is in memory");
-        }
-    }
-
-    /// Whatever was acknowledged must be on a connected branch even if flash burns now.
-    pub fn check_protection(&mut self) {
-        self.fsync();
-        self.bring_all();
-        for role in self.connected() {
-            let durable = self.branch(role).borrow().durable();
-            assert_eq!(
-                shape(&durable, true),
-                shape(&*self.flash.borrow(), true),
-                "{role}"
-            );
         }
     }
 }
