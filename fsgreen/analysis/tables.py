@@ -11,6 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.stats import Estimate
+from fsgreen.words import digits
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
 
@@ -56,8 +57,8 @@ def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:
     value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
     if pd.isna(value):
         return "not known"
-    interval = "" if pd.isna(low) else f" [{_number(max(low, 0))}, {_number(high)}]"
-    return f"{_number(value)}{interval}"
+    interval = "" if pd.isna(low) else f" [{digits(max(low, 0))}, {digits(high)}]"
+    return f"{digits(value)}{interval}"
 
 
 def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
@@ -69,11 +70,6 @@ def estimate_text(ours: Estimate) -> str:
     """Return a value with its 95 % interval, where there is one, in three digits."""
     interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
     return f"{ours.value:.3g}{interval}"
-
-
-def _number(value: float) -> str:
-    """Return three digits at least, and no power of ten."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def change_text(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from fsgreen.confounds.size import Size, size_of
 from fsgreen.confounds.virtual import VirtualDisk
 from fsgreen.devices import probe
 from fsgreen.devices.queue import Queue
+from fsgreen.words import digits
 
 VIRTUAL = "virtual"
 
@@ -88,14 +89,9 @@ def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
     size = size_of(KNOWN[name], curve)
     if not size.measured:
         return f"{name}: not measured here, so nobody knows."
-    low, value, high = map(_written, (size.low_percent, size.percent, size.high_percent))
+    low, value, high = map(digits, (size.low_percent, size.percent, size.high_percent))
     told = f"{name}: {value} % [{low}, {high}] ({size.between})"
     return f"{told}. {_reading(size, effect_percent)}"
-
-
-def _written(percent: float) -> str:
-    """Return three digits, and no power of ten."""
-    return f"{float(f'{percent:.3g}'):,g}"
 
 
 def _reading(size: Size, effect_percent: float) -> str:

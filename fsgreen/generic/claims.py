@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fsgreen.analysis.claims import sources_of
-from fsgreen.analysis.claims.ledger import Check, Recompute
+from fsgreen.analysis.claims.ledger import Check
 
 __all__ = ["CHECKS", "RECOMPUTED", "printed", "sources_of"]
 
 CHECKS: Mapping[str, Check] = {}
-RECOMPUTED: Mapping[str, Recompute] = {}
+RECOMPUTED: Mapping[str, Check] = {}
 
 
 def printed() -> None:

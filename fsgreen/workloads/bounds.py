@@ -131,10 +131,10 @@ def require(controllers: Sequence[str]) -> None:
 
 def _set(group: Group, bounds: Bounds) -> None:
     if bounds.memory_b is not None:
-        files = MEMORY_FILES[group.versions["memory"]]
+        files = MEMORY_FILES[group.places["memory"].version]
         group.write("memory", files.limit, str(bounds.memory_b))
     if (traffic := bounds.traffic) is not None:
-        if group.versions["io"] == 2:
+        if group.places["io"].version == 2:
             group.write("io", "io.max", f"{traffic.number} rbps={traffic.b_s} wbps={traffic.b_s}")
         else:
             for way in ("read", "write"):
@@ -144,6 +144,6 @@ def _set(group: Group, bounds: Bounds) -> None:
 
 def _use(group: Group, limit_b: int) -> tuple[MemoryUse, bool]:
     """Return what was used of the memory, and whether the kernel ended a program for it."""
-    files = MEMORY_FILES[group.versions["memory"]]
+    files = MEMORY_FILES[group.places["memory"].version]
     used_b, reached = group.number("memory", files.peak), group.number("memory", *files.reached)
     return MemoryUse(limit_b, used_b, reached), group.number("memory", *files.killed) > 0

@@ -32,10 +32,10 @@ FIRST = {"memory": "memory", "io": "blkio"}
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Where the groups of a controller are made, and the version of control groups."""
+class Place:
+    """A folder in the tree of a controller, and the version of its control groups."""
 
-    parent: Path
+    folder: Path
     version: int
 
 
@@ -45,18 +45,20 @@ class Group:
 
     Attributes
     ----------
-    folders : mapping of str to Path
-        Its folder, for each of its controllers.
-    versions : mapping of str to int
-        The version of control groups, for each of them.
+    places : mapping of str to Place
+        Where it is, for each of its controllers.
     """
 
-    folders: Mapping[str, Path]
-    versions: Mapping[str, int]
+    places: Mapping[str, Place]
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Return its folders, each once."""
+        return list(dict.fromkeys(place.folder for place in self.places.values()))
 
     def write(self, controller: str, name: str, value: str) -> None:
         """Set a limit. Raises FsgreenError."""
-        file = self.folders[controller] / name
+        file = self.places[controller].folder / name
         try:
             file.write_text(value)
         except OSError as error:
@@ -66,7 +68,7 @@ class Group:
     def number(self, controller: str, name: str, key: str = "") -> int:
         """Return what a file of the group says, or one key of it; 0 where the kernel lacks it."""
         with contextlib.suppress(OSError):
-            for line in (self.folders[controller] / name).read_text().splitlines():
+            for line in (self.places[controller].folder / name).read_text().splitlines():
                 *words, value = line.split()
                 if words == ([key] if key else []):
                     return int(value)
@@ -82,7 +84,7 @@ _entered: ContextVar[Group | None] = ContextVar("entered", default=None)
 def joined(command: Sequence[str]) -> Sequence[str]:
     """Return the command that runs in the group that is entered now, if there is one."""
     group = _entered.get()
-    for folder in () if group is None else dict.fromkeys(group.folders.values()):
+    for folder in () if group is None else group.folders:
         command = ["/bin/sh", "-c", JOIN, str(folder / "cgroup.procs"), *command]
     return command
 
@@ -106,30 +108,27 @@ def make(controllers: Sequence[str]) -> Group:
         If there is no such controller here, or no group of it can be made.
     """
     own = f"{PREFIX}{os.getpid()}-"
-    trees = {controller: tree(controller, controllers) for controller in controllers}
+    above = {controller: parent(controller, controllers) for controller in controllers}
     made: dict[Path, Path] = {}
     try:
-        for controller, its in trees.items():
-            if its.parent not in made:
-                _clean(its.parent, own)
-                made[its.parent] = _new(controller, its.parent, own)
+        for controller, its in above.items():
+            if its.folder not in made:
+                _clean(its.folder, own)
+                made[its.folder] = _new(controller, its.folder, own)
     except FsgreenError:
         for folder in made.values():
             _remove(folder)
         raise
-    return Group(
-        {controller: made[its.parent] for controller, its in trees.items()},
-        {controller: its.version for controller, its in trees.items()},
-    )
+    return Group({name: Place(made[its.folder], its.version) for name, its in above.items()})
 
 
 def remove(group: Group) -> None:
     """Remove a group, as soon as the kernel has seen that its processes ended."""
-    for folder in dict.fromkeys(group.folders.values()):
+    for folder in group.folders:
         _remove(folder)
 
 
-def tree(controller: str, beside: Sequence[str] = ()) -> Tree:
+def parent(controller: str, beside: Sequence[str] = ()) -> Place:
     """Return where groups of a controller, as the second version calls it, can be made.
 
     A program is in one group of the second version: that has the controllers `beside` this, too,
@@ -143,7 +142,7 @@ def tree(controller: str, beside: Sequence[str] = ()) -> Tree:
     for line in MOUNTS.read_text().splitlines():
         _, point, kind, options, *_ = line.split()
         if kind == "cgroup" and first in options.split(",") and first in own:
-            return Tree(Path(point) / own[first], 1)
+            return Place(Path(point) / own[first], 1)
     for line in MOUNTS.read_text().splitlines():
         _, point, kind, *_ = line.split()
         if kind == "cgroup2":
@@ -151,9 +150,9 @@ def tree(controller: str, beside: Sequence[str] = ()) -> Tree:
             wanted = {controller, *(other for other in beside if FIRST[other] not in own)}
             for folder in (Path(point) / own.get("", "")).parents:
                 if folder.is_relative_to(point) and _offers(folder, wanted):
-                    return Tree(folder, 2)
+                    return Place(folder, 2)
             if _offers(Path(point), wanted):
-                return Tree(Path(point), 2)
+                return Place(Path(point), 2)
     raise refused(controller, "the kernel has no control groups that bound it")
 
 

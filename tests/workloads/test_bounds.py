@@ -12,7 +12,7 @@ import pytest
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import bounds, groups, process
 from fsgreen.workloads.bounds import Bounds, Traffic
-from fsgreen.workloads.groups import Tree
+from fsgreen.workloads.groups import Place
 
 MIB = 2**20
 
@@ -25,7 +25,7 @@ def controller() -> Iterator[None]:
     except FsgreenError as error:
         pytest.skip(f"{error.what}; {error.next_step}")
     yield
-    parent = groups.tree("memory").parent
+    parent = groups.parent("memory").folder
     assert not list(parent.glob(f"{groups.PREFIX}{os.getpid()}-*"))
 
 
@@ -64,7 +64,7 @@ def test_a_program_that_needs_more_by_itself_is_told_so() -> None:
 
 @pytest.mark.usefixtures("controller")
 def test_what_a_killed_run_left_goes_with_the_next() -> None:
-    left = groups.tree("memory").parent / f"{groups.PREFIX}1"
+    left = groups.parent("memory").folder / f"{groups.PREFIX}1"
     left.mkdir(exist_ok=True)
     with bounds.bounded(Bounds(64 * MIB)):
         process.run(["true"])
@@ -97,9 +97,9 @@ def test_a_group_of_the_second_version_stands_beside_that_of_the_harness(
     (of_us := tmp_path / "cgroup").write_text("0::/user.slice/session.scope\n")
     monkeypatch.setattr(groups, "MOUNTS", mounts)
     monkeypatch.setattr(groups, "OWN", of_us)
-    assert groups.tree("memory") == Tree(own.parent, 2)
+    assert groups.parent("memory") == Place(own.parent, 2)
     (own / "cgroup.subtree_control").write_text("memory\n")
-    assert groups.tree("memory") == Tree(own.parent, 2)
+    assert groups.parent("memory") == Place(own.parent, 2)
 
 
 def test_a_group_of_the_second_version_has_all_bounds_in_one_folder(
@@ -113,9 +113,9 @@ def test_a_group_of_the_second_version_has_all_bounds_in_one_folder(
     (of_us := tmp_path / "cgroup").write_text("0::/user.slice/session.scope\n")
     monkeypatch.setattr(groups, "MOUNTS", mounts)
     monkeypatch.setattr(groups, "OWN", of_us)
-    assert groups.tree("memory") == Tree(own.parent, 2)
+    assert groups.parent("memory") == Place(own.parent, 2)
     group = groups.make(["memory", "io"])
-    [folder] = set(group.folders.values())
+    [folder] = group.folders
     assert folder.parent == tmp_path
     bounds._set(group, Bounds(MIB, Traffic(Path("/dev/null"), 5)))
     assert (folder / "memory.max").read_text() == str(MIB)
@@ -128,8 +128,8 @@ def test_a_bound_of_which_there_is_no_controller_leaves_no_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "memory").mkdir()
-    trees = {"memory": Tree(tmp_path / "memory", 1), "io": Tree(tmp_path / "gone", 1)}
-    monkeypatch.setattr(groups, "tree", lambda controller, beside: trees[controller])
+    above = {"memory": Place(tmp_path / "memory", 1), "io": Place(tmp_path / "gone", 1)}
+    monkeypatch.setattr(groups, "parent", lambda controller, beside: above[controller])
     with pytest.raises(FsgreenError, match="the traffic to the disk of a workload cannot") as told:
         groups.make(["memory", "io"])
     assert "disk_mib_s" in str(told.value.next_step)

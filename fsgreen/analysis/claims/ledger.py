@@ -56,10 +56,8 @@ Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
 
 Check = Callable[[Any, Numbers], Iterable[Part]]
-"""Gives the parts that no selector can say, from a source and the published numbers."""
-
-Recompute = Callable[[Any, Numbers], Iterable[Part]]
-"""Gives parts from a paper's own printed numbers, and the claim's."""
+"""Gives the parts that no selector can say, from a source, or from what a paper printed elsewhere,
+and the published numbers of the claim."""
 
 
 def functions_of(module: Mapping[str, Any], asked: str) -> dict[str, Check]:
@@ -81,7 +79,7 @@ def judge_claims(
     claims: Claims,
     sources: Mapping[str, Source],
     checks: Mapping[str, Check],
-    recomputed: Mapping[str, Recompute],
+    recomputed: Mapping[str, Check],
     printed: Any = None,
 ) -> dict[str, list[Part]]:
     """Return the parts of every claim, by slug.

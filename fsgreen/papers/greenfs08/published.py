@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from fsgreen.analysis.claims.ledger import Recompute, functions_of
+from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, about
@@ -31,7 +31,7 @@ def _rounds(what: str, low: float, high: float, printed: float, half: float, uni
     return holds(f"{what}: {span} {unit}", meets, f"{printed:g} {unit}")
 
 
-def _cost(device: str) -> Recompute:
+def _cost(device: str) -> Check:
     """Return the check of a year's electricity of a disk."""
 
     def check(printed: Printed, numbers: Numbers) -> Iterator[Part]:
@@ -71,7 +71,7 @@ def saving_percent(printed: Printed, system: str) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _saving(system: str) -> Recompute:
+def _saving(system: str) -> Check:
     """Return the check of a row of table 4."""
 
     def check(printed: Printed, numbers: Numbers) -> Iterator[Part]:
@@ -286,7 +286,7 @@ def _g_t6(printed: Printed, numbers: Numbers) -> Iterator[Part]:
         yield holds(what, low > least, "servers and desktops, not notebooks")
 
 
-RECOMPUTED: Mapping[str, Recompute] = {
+RECOMPUTED: Mapping[str, Check] = {
     **functions_of(vars(), "printed"),
     "g_t1_desktop": _cost("desktop_hdd"),
     "g_t1_server": _cost("server_hdd"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fsgreen.analysis.claims.ledger import Recompute, functions_of
+from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, load_claims
@@ -53,7 +53,7 @@ def _s_combos(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     yield implied({**numbers[1], "op": "exact"}, "on 3 drives under 3 workloads", runs)
 
 
-def _row(file_system: str) -> Recompute:
+def _row(file_system: str) -> Check:
     def recomputed(printed: Printed, numbers: Numbers) -> Iterator[Part]:
         row = printed.table3.loc[file_system]
         indicator = float(row["iops"] / row["power_w"])
@@ -178,7 +178,7 @@ def stated(slug: str) -> Numbers:
     return numbers
 
 
-RECOMPUTED: Mapping[str, Recompute] = {
+RECOMPUTED: Mapping[str, Check] = {
     **functions_of(vars(), "printed"),
     **{f"s_t3_{name}": _row(name) for name in FILE_SYSTEMS},
 }
