@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from fsgreen.meters import Imported
     from fsgreen.trace import MeterEnergy, MeterInfo
 
-SAME = 1e-9
-"""Of rows that are a counter's the sum is its difference, but for the last digits."""
+SAME = 1e-6
+"""Of rows that are a counter's the sum is its difference, to the digits that are shown."""
 
 
 def add(commands: command.Commands) -> None:

@@ -72,7 +72,7 @@ def attach(
             where=measured.folder,
             next_step="attach what another meter recorded, or look at trials.csv: it has this one",
         )
-    of_trials = {trial.name: _energy(name, trial, on_host, imported.info, fit) for trial in trials}
+    of_trials = {trial.name: _energy(name, trial, on_host, imported, fit) for trial in trials}
     energy = {trial: each for trial, each in of_trials.items() if each is not None}
     if not energy:
         for zone_s in ZONES_S:
@@ -158,7 +158,7 @@ def _name_of(info: trace.MeterInfo) -> str:
 
 
 def _energy(
-    name: str, trial: Trial, readings: pd.DataFrame, info: trace.MeterInfo, fit: trace.ClockFit
+    name: str, trial: Trial, readings: pd.DataFrame, imported: Imported, fit: trace.ClockFit
 ) -> MeterEnergy | None:
     """Return what the meter says of a trial; None where its trace does not cover the trial."""
     if not _covers(readings, _span(trial)):
@@ -168,7 +168,8 @@ def _energy(
         [(start_s + ahead_s, end_s + ahead_s) for start_s, end_s in spans]
         for spans in ([phase.span_s for phase in trial.measured], trial.record.idle_spans_s)
     )
-    reduced = trace.MeterTrace.of(readings, info, [*measured, *idles], clock=fit)
+    spans, info = [*measured, *idles], imported.info
+    reduced = trace.MeterTrace.of(readings, info, spans, clock=fit, means=imported.means)
     return trace.meter_energy(name, info, reduced, measured, len(idles))
 
 

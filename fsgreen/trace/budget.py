@@ -31,6 +31,9 @@ STRADDLE = 2 / 27
 """At a step on the edge, the reading that straddles it adds up to max f^2 (1 - f) / 2 of an
 interval, where f is the part of it before the edge (f = 2/3)."""
 
+ROUNDED = 1e-6
+"""An edge so near to a reading, as a share of its interval, is its time, but for digits."""
+
 NEIGHBOURS = 64
 """Readings on either side of an edge in which fresh ones are looked for; a meter that repeats
 itself for longer has no rate to speak of."""
@@ -174,6 +177,26 @@ def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: fl
         for edge in (start, end)
     )
     return max(start.lag_s, end.lag_s) * change_w + each_j
+
+
+def cut_edges_j(readings: pd.DataFrame, start_s: float, end_s: float, most_w: float) -> float:
+    """Return the limit of error of a sum of means that the edges of its span cause.
+
+    When in an interval its energy was drawn is not known: of one that an edge cuts, all that could
+    be drawn at `most_w` on either side may lie there, and all of it where that is NaN. Readings are
+    those of `edges_j`.
+    """
+    time_s, power_w = columns(readings, "power_w")
+    most_w = math.inf if math.isnan(most_w) else most_w
+    lengths_s = np.diff(time_s)
+    share = (np.minimum(time_s[1:], end_s) - np.maximum(time_s[:-1], start_s)) / lengths_s
+    cut = (share > ROUNDED) & (share < 1 - ROUNDED)
+    share, lengths_s = share[cut], lengths_s[cut]
+    whole_j = np.abs(power_w[1:][cut]) * lengths_s
+    most_j = np.minimum(whole_j, most_w * share * lengths_s)
+    least_j = np.maximum(0.0, whole_j - most_w * (1 - share) * lengths_s)
+    taken_j = share * whole_j
+    return float(np.maximum(most_j - taken_j, taken_j - least_j).sum())
 
 
 def _edge(

@@ -23,8 +23,9 @@ class MeterEnergy:
     """What one meter says of what was measured: of one interval, or of windows added up.
 
     A number that the trace does not tell is NaN, and `flaws` say why. `energy_j` is by trapezoid,
-    `counter_energy_j` by the meter's own counter, if it has one. The idle powers are means over the
-    idle phases before and after the work, and over both, as far as the trace covers them.
+    of means the sum; `counter_energy_j` by the meter's own counter, if it has one. The idle powers
+    are means over the idle phases before and after the work, and over both, as far as the trace
+    covers them.
     """
 
     meter: str

@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fsgreen.trace.budget import ErrorBudget, edges_j
+from fsgreen.trace.budget import ErrorBudget, cut_edges_j, edges_j
 from fsgreen.trace.checks import SpanChecks
 from fsgreen.trace.clock import ClockFit
 from fsgreen.trace.excerpt import Excerpt
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, Piece, PowerFile
-from fsgreen.trace.slots import Segments, Slots
+from fsgreen.trace.slots import MeanSlots, Segments, Slots
 from fsgreen.trace.table import Flaw, flawed
 from fsgreen.trace.values import JOULES_PER_WH
 
@@ -49,6 +49,8 @@ class MeterTrace:
         Rising times between which `series_w` gives power.
     clock : ClockFit, optional
         How the readings came onto the host's clock; None where the host stamped them.
+    means : bool
+        Whether a power is the mean since the reading before: then an energy is the sum of rows.
     """
 
     def __init__(
@@ -58,10 +60,12 @@ class MeterTrace:
         edges_s: ArrayLike = (),
         *,
         clock: ClockFit | None = None,
+        means: bool = False,
     ) -> None:
         self._info = info
         self._spans = list(spans)
         self._clock = clock
+        self._means = means
         self._edges_s = np.asarray(edges_s, dtype=float)
         self._is_fast = info.rate_hz >= FAST_HZ
         self._values_w = np.full(len(self._edges_s), np.nan)
@@ -69,7 +73,7 @@ class MeterTrace:
         ends_s = np.ravel(self._spans)
         means_s = self._edges_s if self._is_fast else ()
         knots_s = np.unique([*ends_s, *(ends_s - shift_s), *(ends_s + shift_s), *means_s])
-        self._slots = Slots(knots_s)
+        self._slots = (MeanSlots if means else Slots)(knots_s)
         self._checks = [SpanChecks(*span, info) for span in self._spans]
         self._excerpts = [Excerpt(*span) for span in self._spans]
         self._rising = True
@@ -84,6 +88,8 @@ class MeterTrace:
         spans: Spans,
         edges_s: ArrayLike = (),
         clock: ClockFit | None = None,
+        *,
+        means: bool = False,
     ) -> Self:
         """Return a trace that is in memory, with the columns of `power.parquet`.
 
@@ -92,7 +98,7 @@ class MeterTrace:
         FsgreenError
             If it is of several meters, or a column lacks its unit, has another or holds no numbers.
         """
-        trace = cls(info, spans, edges_s, clock=clock)
+        trace = cls(info, spans, edges_s, clock=clock, means=means)
         trace.feed(Piece.of(readings))
         return trace
 
@@ -121,9 +127,10 @@ class MeterTrace:
         self._last = last
 
     def energy_j(self, nth: int = 0) -> float:
-        """Return the energy of a span by the trapezoid rule, in joules.
+        """Return the joules of a span: by the trapezoid rule, of means by the sum of rows.
 
-        Power at the two edges is interpolated between their neighbours.
+        Power at the two edges is interpolated between their neighbours; of means, an interval that
+        an edge cuts counts in proportion to its part inside.
 
         Raises
         ------
@@ -167,7 +174,9 @@ class MeterTrace:
             gain_j=info.gain_error * energy_j,
             constant_j=info.constant_error_w * duration_s + info.constant_error_j,
             quantisation_j=info.resolution_w / 2 * duration_s,
-            edges_j=edges_j(around, start_s, end_s, 1 / info.rate_hz),
+            edges_j=cut_edges_j(around, start_s, end_s, info.range_w)
+            if self._means
+            else edges_j(around, start_s, end_s, 1 / info.rate_hz),
             clock_j=self._clock_j(energy_j, start_s, end_s),
         )
 

@@ -118,3 +118,23 @@ def _between(time_s: Floats, power_w: Floats, rows_js: Floats, places: Array) ->
     sums_js: Floats = np.add.reduceat(parts_js, cuts)
     sums_js[:-1][np.diff(cuts) == 0] = 0.0
     return sums_js
+
+
+class MeanSlots(Slots):
+    """Slots for readings that are means since the one before: their energy is a sum of rows.
+
+    What an interval between two readings gives to a slot is in proportion to its part there.
+    """
+
+    def add_segment(self, before: tuple[float, float], after: tuple[float, float]) -> None:
+        """Add the energy between two readings, each a time and a power."""
+        (begin_s, _), (end_s, mean_w) = before, after
+        self._add(np.array([begin_s, end_s]), np.array([np.nan, mean_w]), np.empty(0))
+
+    def _add(self, time_s: Floats, power_w: Floats, rows_js: Floats) -> None:
+        first = bisect_right(self._knots, time_s[0])
+        last = bisect_left(self._knots, time_s[-1])
+        ends_s = np.union1d(time_s[1:], self.knots_s[first:last])
+        parts_s = np.diff(ends_s, prepend=time_s[0])
+        parts_j = power_w[np.searchsorted(time_s, ends_s)] * parts_s
+        np.add.at(self.energy_j, np.searchsorted(self.knots_s, ends_s), parts_j)

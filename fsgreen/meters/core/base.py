@@ -88,11 +88,13 @@ class Driver:
     """What the entry point of a live driver names.
 
     `settings` declares what it may be told; `open` gets such settings and raises FsgreenError.
-    `parser` needs nothing but the meter's description, as it stands in a stored trace. `missing`
-    returns why the driver cannot work here and the command that mends it, or None. `find` returns
-    what is plugged in, each as the lines of a testbed file that choose it; it is quick, changes
-    nothing, sends nothing to a meter and never raises. `emulator` is where an `EmulatorOf` is that
-    `emulate = true` imports, as in `package.module:name`; None where there is none.
+    `parser` needs nothing but the meter's description, as it stands in a stored trace. `means`
+    tells by that, too, whether a power is the mean since the reading before, as the difference of a
+    counter is. `missing` returns why the driver cannot work here and the command that mends it, or
+    None. `find` returns what is plugged in, each as the lines of a testbed file that choose it; it
+    is quick, changes nothing, sends nothing to a meter and never raises. `emulator` is where an
+    `EmulatorOf` is that `emulate = true` imports, as in `package.module:name`; None where there is
+    none.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Driver:
     missing: Callable[[], str | None] = lambda: None
     find: Callable[[], Sequence[str]] = tuple
     emulator: str | None = None
+    means: Callable[[MeterInfo], bool] = lambda _: False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,9 @@ REGULAR_SHARE = 0.9
 EXPORT_AGAIN = "cut the file there, or export it again"
 """What to do about times that go back."""
 
+SUM_OF_ROWS = "A power is the mean since the row before: the energy is the sum of the rows."
+"""What to tell of such a file."""
+
 AGREEMENT = 0.10
 """Share of the apparent power by which power, volts, amperes and power factor may disagree."""
 
@@ -179,7 +182,7 @@ def imported(
 ) -> Imported:
     """Return what was read, with a sentence for each flag; `name` says where a reading stands."""
     if means:
-        report.tell("A power is the mean since the row before: the energy is the sum of the rows.")
+        report.tell(SUM_OF_ROWS)
     for flag, mask in sorted(flags.masks.items()):
         which = "" if name is None else f": {some([name(n) for n in flags.places(flag)])}"
         report.tell(f"{int(mask.sum())} of {len(readings)} readings are marked {flag}{which}.")

@@ -6,7 +6,6 @@ ends, or its energy, it is the sum of the rows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,9 +29,6 @@ MARGIN = 2
 TRUE = REMARKS | {"lost", "out-of-order", "cut", "reset", "power-cycled"}
 """Marks that leave a reading's own power what the meter gave: of its time, of what stood before it
 or behind it, of the counter."""
-
-ROUNDED = 1e-6
-"""An edge so near to a row, as a share of its interval, is that row's time, but for its digits."""
 
 
 def moment(text: str | None, imported: Imported) -> float | None:
@@ -128,38 +124,8 @@ def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> Me
 def _energy_of(readings: Readings, imported: Imported, span: tuple[float, float]) -> MeterEnergy:
     info = imported.info
     table = power_table({info.driver: readings})
-    said = trace.meter_energy(info.driver, info, trace.MeterTrace.of(table, info, [span]), [span])
-    if not imported.means or math.isnan(said.energy_j):
-        return said
-    energy_j, edges_j = sum_of_rows_j(readings, span, info.range_w)
-    budget = replace(said.budget, gain_j=info.gain_error * energy_j, edges_j=edges_j)
-    return replace(said, energy_j=energy_j, budget=budget)
-
-
-def sum_of_rows_j(
-    readings: Readings, span: tuple[float, float], most_w: float
-) -> tuple[float, float]:
-    """Return the energy of a span by rows that are means since the row before, and its edge error.
-
-    An interval that an edge cuts counts in proportion to its part inside. When in the interval its
-    energy was drawn is not known: all that could be drawn there at `most_w` may lie in either part,
-    and all of it where that is NaN.
-    """
-    most_w = math.inf if math.isnan(most_w) else most_w
-    time_s = readings.time_s
-    lengths_s = np.diff(time_s)
-    each_j = readings.power_w[1:] * lengths_s
-    inside_s = np.minimum(time_s[1:], span[1]) - np.maximum(time_s[:-1], span[0])
-    share = np.divide(inside_s, lengths_s, out=np.zeros(len(lengths_s)), where=lengths_s > 0)
-    share = np.where(share > 1 - ROUNDED, 1.0, np.where(share < ROUNDED, 0.0, share))
-    counts = share > 0
-    energy_j = math.fsum((share * each_j)[counts])
-    cut = counts & (share < 1)
-    whole_j, share, lengths_s = np.abs(each_j[cut]), share[cut], lengths_s[cut]
-    most_j = np.minimum(whole_j, most_w * share * lengths_s)
-    least_j = np.maximum(0.0, whole_j - most_w * (1 - share) * lengths_s)
-    taken_j = share * whole_j
-    return energy_j, math.fsum(np.maximum(most_j - taken_j, taken_j - least_j))
+    reduced = trace.MeterTrace.of(table, info, [span], means=imported.means)
+    return trace.meter_energy(info.driver, info, reduced, [span])
 
 
 def _without(readings: Readings, places: Sequence[int]) -> Readings:

@@ -24,7 +24,8 @@ from fsgreen.meters.core.settings import Above0, From0, GainError, MeterSettings
 from fsgreen.trace import MeterInfo
 
 QUANTITIES = ("power_input", "power_average", "in_input", "curr_input", "energy_input")
-SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), ("energy_input",))
+COUNTED = ("energy_input",)
+SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), COUNTED)
 """What power is taken from: the first of these that a channel has."""
 
 SEE = "see what there is: grep . /sys/class/hwmon/*/name /sys/class/hwmon/*/*_label"
@@ -170,7 +171,7 @@ class HwmonParser:
             flags += [flag] if flag != "ok" else []
             if flag in ("ok", "wrapped"):
                 energy_wh = self._counter.total_uj / 3.6e9
-            if self._source == ("energy_input",):
+            if self._source == COUNTED:
                 if step is None:
                     return []
                 power_w = counted_w
@@ -182,7 +183,7 @@ class HwmonParser:
 
     def _power_w(self, counts: Mapping[str, float]) -> float:
         """Return watts from microwatts, or from millivolts times milliamperes; else NaN."""
-        if self._source == ("energy_input",):
+        if self._source == COUNTED:
             return NAN
         power_uw = 1.0
         for quantity in self._source:
@@ -252,4 +253,5 @@ DRIVER = Driver(
     parser=HwmonParser,
     missing=missing,
     find=find,
+    means=lambda info: power_source(info.options["quantities"]) == COUNTED,
 )

@@ -20,9 +20,9 @@ from fsgreen.meters.core.base import Imported, Importer
 from fsgreen.meters.core.capture import Capture
 from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.meters.core.readings import QUANTITIES, Readings
-from fsgreen.meters.core.registry import open_meters
+from fsgreen.meters.core.registry import live_driver, open_meters
 from fsgreen.meters.core.settings import Settings, Texts
-from fsgreen.meters.files.checks import Flags, mark_frozen, same_rows
+from fsgreen.meters.files.checks import SUM_OF_ROWS, Flags, mark_frozen, same_rows
 
 
 class RawSettings(Settings):
@@ -74,8 +74,10 @@ def read(data: bytes, settings: RawSettings) -> Imported:
     else:
         shift_s = raw.ahead_s
         decisions.append("Times are the host's, in seconds since 1970 UTC.")
+    means = live_driver(info.driver).means(info)
+    decisions += [SUM_OF_ROWS] if means else []
     readings = replace(readings, time_s=readings.time_s + shift_s, flags=flags)
-    return Imported(info, readings, tuple(decisions))
+    return Imported(info, readings, tuple(decisions), means)
 
 
 def _frozen(readings: Readings, step_w: float) -> list[int]:

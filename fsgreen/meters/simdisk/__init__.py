@@ -182,4 +182,5 @@ DRIVER = Driver(
     settings=SimdiskSettings,
     open=Simdisk,
     parser=SimdiskParser,
+    means=lambda _: True,
 )

@@ -249,4 +249,5 @@ DRIVER = Driver(
     parser=SnmpParser,
     missing=_missing,
     emulator="fsgreen.meters.snmp.emulator:of_power",
+    means=lambda info: "power" not in info.options.get("objects", {}),
 )

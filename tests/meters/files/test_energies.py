@@ -1,14 +1,13 @@
 """The energy of rows that are energies or means of intervals is their sum."""
 
 import math
+from dataclasses import replace
 
-import numpy as np
 import pytest
 from test_declared_table import read
 
 from fsgreen.cli import main
-from fsgreen.meters.core.readings import Readings
-from fsgreen.meters.files.energies import energy_of, moment, span_of, sum_of_rows_j
+from fsgreen.meters.files.energies import energy_of, moment, span_of
 
 JOULES = [10.0, 30.0, 10.0, 30.0, 10.0]
 LOG = "".join(f"{n + 1}.0,{joules},Joules,power/energy-pkg/\n" for n, joules in enumerate(JOULES))
@@ -61,11 +60,12 @@ def test_what_the_source_can_give_at_most_bounds_what_an_edge_may_hide():
     assert said.budget.edges_j == pytest.approx(7.5)
 
 
-def test_two_rows_of_one_time_and_a_meter_of_no_known_range_have_an_energy_and_an_error():
-    readings = Readings(time_s=np.array([0.0, 1.0, 1.0, 2.0]), power_w=np.full(4, 5.0))
-    energy_j, edges_j = sum_of_rows_j(readings, (0.0, 1.5), math.nan)
-    assert energy_j == pytest.approx(7.5)
-    assert edges_j == pytest.approx(2.5)
+def test_of_a_meter_of_no_known_range_all_of_a_cut_interval_may_lie_on_either_side():
+    said = part("1.75", "3")
+    imported = read(LOG, "perf-stat-x")
+    unknown = replace(imported, info=replace(imported.info, range_w=math.nan))
+    span = span_of(unknown, moment("1.75", unknown), moment("3", unknown))
+    assert energy_of(unknown, span).budget.edges_j == said.budget.edges_j == pytest.approx(22.5)
 
 
 def test_an_interval_without_a_value_leaves_no_sum_of_the_others():
