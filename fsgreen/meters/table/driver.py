@@ -203,11 +203,12 @@ def recipes() -> Mapping[str, Importer]:
 
 
 def _importer(
-    name: str, summary: str, unlike: Sequence[Mapping[str, str]] = (), **table: Any
+    name: str, summary: str, unlike: Sequence[Mapping[str, Any]] = (), **table: Any
 ) -> Importer:
     """Return a reader whose settings have those of a table as defaults.
 
-    A file without a row that has a line `unlike` those of the recipe is refused with what it is.
+    A file that has a line `unlike` those of the recipe is refused with what it is: if it has no row
+    of the recipe, or even `beside_rows`.
     """
     sound = TableSettings.of({"gain_error": 0.0, **table, "name": name, "driver": name})
     fields = {key: (TableSettings.model_fields[key], getattr(sound, key)) for key in table}
@@ -230,12 +231,13 @@ def _importer(
 
 
 def _refuse_unlike(
-    data: bytes, settings: TableSettings, unlike: Sequence[Mapping[str, str]]
+    data: bytes, settings: TableSettings, unlike: Sequence[Mapping[str, Any]]
 ) -> None:
     report = Report(settings.name)
     text = decode(data, report) if unlike else ""
-    if re.search(settings.lines, text, re.M):
-        return
+    has_rows = re.search(settings.lines, text, re.M) is not None
     for each in unlike:
+        if has_rows and not each.get("beside_rows", False):
+            continue
         if re.search(each["pattern"], text, re.M):
             report.refuse(each["what"], each["next_step"])

@@ -53,9 +53,21 @@ FILES = {
             ),
             "-------- ----- ----- ----- ----- ----- ---- ------ ------ ------",
             " Average   2.2   0.0   1.0  96.6   0.1  1.1 1477.2  455.8  22.70",
+            "Summary:",
+            "System:  22.70 Watts on average with standard deviation 8.21",
         ],
         "Running for 300 seconds (30 samples at 10 second intervals).",
         "",
+        "  Time    User  Nice   Sys  Idle    IO  Run Ctxt/s  IRQ/s  Watts",
+    ),
+    "powerstat-rapl": lines(
+        [
+            *(POWERSTAT.format(f"12:00:0{n}", p) for n, p in enumerate(POWERS)),
+            "-------- ----- ----- ----- ----- ----- ---- ------ ------ ------",
+            "Summary:",
+            "CPU:  28.38 Watts on average with standard deviation 8.21",
+            "Note: power read from RAPL domains: package-0.",
+        ],
         "  Time    User  Nice   Sys  Idle    IO  Run Ctxt/s  IRQ/s  Watts",
     ),
     "codecarbon": lines(
@@ -113,6 +125,10 @@ FILES = {
         ],
         "timestamp total package-0",
     ),
+    "pmt-gpu": lines(
+        [f"{UNIX_S + n}.100 {p:.3f} {p - 1:.3f}" for n, p in enumerate(POWERS)],
+        "timestamp gpu_instant gpu_average",
+    ),
 }
 
 TRAPEZOID_J = sum(POWERS) - (POWERS[0] + POWERS[-1]) / 2
@@ -121,6 +137,8 @@ ENERGIES_J = dict.fromkeys(FILES, TRAPEZOID_J) | {
     "perf-stat-x": sum(POWERS),
     "codecarbon": sum(POWERS[1:]),
     "turbostat": sum(POWERS[1:]),
+    "powerstat-rapl": sum(POWERS[1:]),
+    "pmt": sum(POWERS[1:]),
     "shelly-em": 60 * sum(POWERS[1:]),
     "home-assistant": 10 * sum(POWERS[:-1]),
 }
