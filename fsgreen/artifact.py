@@ -16,7 +16,7 @@ from fsgreen.analysis.claims.together import KINDS, claims_together, parts_toget
 from fsgreen.claims import OTHER_STATE, load_claims
 from fsgreen.design import load_study
 from fsgreen.evidence import RERUN, last_took_s
-from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
@@ -153,7 +153,7 @@ def _claims(study: str, minutes: Minutes) -> str:
         if not claim.get("decisive"):
             continue
         row = verdicts.loc[slug]
-        kinds = [f"{SPELLED[kind]}: {row[kind]}" for kind in KINDS if row[kind]]
+        kinds = [said(kind, row[kind]) for kind in KINDS if row[kind]]
         campaign = _best(told_here, slug)
         anew = f" --run --campaign {campaign}" if campaign != NAME else ""
         command = f"`./run claim {claim['id']}{anew}`" if campaign else ""

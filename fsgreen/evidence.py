@@ -17,6 +17,7 @@ from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, claims_of, sources_of, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
@@ -140,7 +141,7 @@ def _verdicts(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
     parts = parts_together(tables)
     parts = parts[parts["slug"] == claim.slug]
     (row,) = claims_together(parts, {claim.slug: claim.statement}).to_dict("records")
-    of_kinds = [f"{SPELLED[kind]}: {row[kind]}" for kind in KINDS if row[kind]]
+    of_kinds = [said(kind, row[kind]) for kind in KINDS if row[kind]]
     yield f"verdict, by kind of evidence (never added up): {'; '.join(of_kinds) or row['verdict']}"
     bands = pd.concat(tables.values()).drop_duplicates(["slug", "part", "published"])
     bands = bands.set_index(["slug", "part"])

@@ -22,6 +22,7 @@ from fsgreen.claims import DISAGREE, OTHER_STATE, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.outcome import KINDS as SPELLED
+from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.reduce import write_csv
 from fsgreen.rules.verdicts import said_of_clocks
@@ -92,7 +93,8 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
     parts, stated = parts_together(of_campaigns), statements(study)
     if claim is not None:
         if claim not in stated:
-            raise unknown("claim", claim, stated, where=study, next_step="fsgreen list claims")
+            next_step = f"fsgreen list claims {study}"
+            raise unknown("claim", claim, stated, where=study, next_step=next_step)
         yield f"{claim}: {stated[claim]}"
         yield from _in_full(parts[parts["slug"] == claim], list(of_campaigns))
         return
@@ -103,7 +105,39 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
         count = row["campaigns_count"]
         by_trials = row["basis"] in ("measured", "simulated") and NAME not in of_campaigns
         where = f", {plural(count, 'campaign')}" if by_trials else ""
-        yield f"  {row['verdict']}: {row['slug']} ({SPELLED[row['basis']]}{where})"
+        kind = f" ({SPELLED[row['basis']]}{where})" if row["basis"] != row["verdict"] else ""
+        yield f"  {row['verdict']}: {row['slug']}{kind}"
+
+
+def verdicts(study: str) -> dict[str, str]:
+    """Return the verdict on each claim of a study by its slug, with the evidence that it rests on.
+
+    Empty where none was judged here. Raises FsgreenError where another version judged one.
+    """
+    return {row["slug"]: said(row["basis"], row["verdict"]) for row in _strongest(study)}
+
+
+def counted(study: str) -> str:
+    """Return how many claims of a study have which verdict, by the evidence that it rests on.
+
+    Empty where none was judged here. Raises FsgreenError where another version judged one.
+    """
+    counts = Counter((row["basis"], row["verdict"]) for row in _strongest(study))
+    by_kind = []
+    for kind in (*KINDS, ""):
+        of_kind = [(n, verdict) for (of, verdict), n in counts.most_common() if of == kind]
+        told = ", ".join(f"{n} {verdict}" for n, verdict in of_kind)
+        if told:
+            by_kind.append(told if kind == of_kind[0][1] else f"{SPELLED[kind]}: {told}")
+    return "; ".join(by_kind)
+
+
+def _strongest(study: str) -> list[dict[Any, Any]]:
+    of_campaigns = told_or_judged(study, own=True)
+    if not of_campaigns:
+        return []
+    claims = claims_together(parts_together(of_campaigns), statements(study))
+    return claims.to_dict("records")
 
 
 def _evaluation(study: str, folder: Path) -> Mapping[str, Any] | None:
@@ -138,9 +172,9 @@ def _summary(
         profile = "" if without else f", profile {row['profile']}"
         yield f"  {name}{row['place']}{profile}, {row['decided']}"
     yield "verdicts, by what they rest on; kinds of evidence are never added up:"
-    yield f"  {'':30}" + "".join(f"{SPELLED[kind]:>13}" for kind in KINDS)
+    yield f"  {'':30}" + "".join(f"{SPELLED[kind]:>17}" for kind in KINDS)
     for row in _verdicts(claims):
-        counts = "".join(f"{count or '':>13}" for count in row["counts"])
+        counts = "".join(f"{count or '':>17}" for count in row["counts"])
         yield f"  {row['verdict']:30}{counts}"
     if without:
         return

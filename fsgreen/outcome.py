@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 KINDS = {
     "measured": "measured",
     "simulated": "simulated",
-    "by construction": "constructed",
+    "by construction": "by construction",
     "published": "from print",
     "": "undecided",
 }
@@ -25,6 +25,11 @@ KINDS = {
 
 WIDTH = 100
 """Columns of text that are read with ease."""
+
+
+def said(kind: str, verdict: str) -> str:
+    """Return a verdict with the kind of evidence that it rests on; it may be its own."""
+    return verdict if kind in ("", verdict) else f"{KINDS[kind]}: {verdict}"
 
 
 def write(campaign: str) -> Path:
@@ -70,9 +75,11 @@ def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
         return
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
     yield f"{campaign}: verdicts on {len(rows)} claims, by what they rest on\n"
-    yield f"{'':30}" + "".join(f"{name:>12}" for name in KINDS.values())
+    widths = {kind: len(name) + 2 for kind, name in KINDS.items()}
+    yield f"{'':30}" + "".join(f"{name:>{widths[kind]}}" for kind, name in KINDS.items())
     for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
-        yield f"{verdict:30}" + "".join(f"{counts[verdict, kind] or '':>12}" for kind in KINDS)
+        told = (f"{counts[verdict, kind] or '':>{width}}" for kind, width in widths.items())
+        yield f"{verdict:30}" + "".join(told)
 
 
 def _comparisons(campaign: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from fsgreen.cli import command
@@ -22,18 +23,40 @@ def add(commands: command.Commands) -> None:
     listing.add_argument(
         "what", nargs="?", choices=[*WHAT], help="all of them but claims by default"
     )
+    listing.add_argument(
+        "study", nargs="?", help="show every claim of this one, each with its verdict"
+    )
 
 
 def _list(options: argparse.Namespace) -> None:
+    if options.study is not None:
+        _list_of_study(options.what, options.study)
+        return
     every = [what for what in WHAT if what != "claims"]
     for nth, what in enumerate([options.what] if options.what else every):
-        rows = list(WHAT[what]())
-        width = max((len(name) for name, _ in rows), default=0)
         if not options.what:
             print("\n" * bool(nth) + what)
-        indent = "" if options.what else "  "
-        for name, meaning in rows or [("none", "")]:
-            command.show(f"{indent}{name:{width}}  {meaning}", hang=width + 4)
+        _show(WHAT[what](), indent="" if options.what else "  ")
+    if options.what == "claims":
+        print("\nkinds of evidence are never added up; a claim counts by its strongest one")
+        print("all claims of a study: fsgreen list claims STUDY; one of them: fsgreen claim NAME")
+
+
+def _list_of_study(what: str, study: str) -> None:
+    from fsgreen.errors import FsgreenError
+
+    if what != "claims":
+        raise FsgreenError(
+            f"{what} are not listed by study: only claims are", next_step=f"fsgreen list {what}"
+        )
+    _show(_claims_of(study))
+
+
+def _show(rows: Rows, indent: str = "") -> None:
+    known = list(rows)
+    width = max((len(name) for name, _ in known), default=0)
+    for name, meaning in known or [("none", "")]:
+        command.show(f"{indent}{name:{width}}  {meaning}", hang=width + 4)
 
 
 def _studies() -> Rows:
@@ -60,10 +83,23 @@ def _campaigns() -> Rows:
 
 
 def _claims() -> Rows:
-    from fsgreen import evidence
+    """Yield of each study how many claims have which verdict, by what that rests on."""
+    from fsgreen import evidence, ledger
 
+    for study, count in Counter(claim.study for claim in evidence.every()).items():
+        verdicts = ledger.counted(study)
+        yield study, f"{count} claims; {verdicts or 'no campaign of it has been judged here'}"
+
+
+def _claims_of(study: str) -> Rows:
+    from fsgreen import evidence, ledger, paths
+
+    paths.study(study)
+    verdicts = ledger.verdicts(study)
     for claim in evidence.every():
-        yield f"{claim.entry.get('id', claim.study)} {claim.slug}", claim.statement
+        if claim.study == study:
+            told = f"{verdicts[claim.slug]}: " if verdicts else ""
+            yield f"{claim.entry.get('id', '')} {claim.slug}".strip(), told + claim.statement
 
 
 def _factors() -> Rows:

@@ -33,6 +33,9 @@ def _rules(options: argparse.Namespace) -> None:
 
     chosen = None if options.number is None else rules.rule(options.number)
     campaign = options.campaign or rules.last_campaign()
+    if campaign is not None and (nothing := _nothing_to_judge(campaign)):
+        command.show(nothing)
+        return
     answers = None if campaign is None else rules.read(campaign, together=True).set_index("rule")
     if chosen is not None:
         _show(chosen, campaign, answers)
@@ -47,6 +50,22 @@ def _rules(options: argparse.Namespace) -> None:
         print(f"in {campaign}: {counts}")
     for mode, meaning in rules.MODES.items():
         print(f"  {mode} {meaning}")
+
+
+def _nothing_to_judge(campaign: str) -> str:
+    """Return that a campaign has no trial, and how it gets some; "" where it has."""
+    from fsgreen import paths
+    from fsgreen.reduce import is_imported, read_plan
+
+    raw = paths.raw(campaign)
+    begun = (raw / paths.PLAN).is_file() and not is_imported(campaign)
+    if not begun or any((raw / "trials").glob("[!.]*")):
+        return ""
+    plan = read_plan(campaign)
+    return (
+        f"{campaign} has no trial yet, so that there is nothing to judge: fsgreen measure "
+        f"{plan.study} --profile {plan.profile.name} --name {campaign}"
+    )
 
 
 def _list(rule: Rule, answers: pd.DataFrame | None) -> None:

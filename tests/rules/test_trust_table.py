@@ -174,6 +174,15 @@ def test_the_list_has_source_mode_place_and_where_it_fired(campaign, capsys):
     assert "in small: " in shown
 
 
+def test_a_campaign_without_a_trial_says_so_in_a_sentence(campaign, capsys):
+    """It got 52 rules of which none could be known."""
+    shutil.rmtree(paths.raw(campaign) / "trials")
+    run_command("--campaign", campaign)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("small has no trial yet, so that there is nothing to judge: ")
+    assert shown.endswith("fsgreen measure fast10 --profile test --name small")
+
+
 def test_one_rule_is_shown_whole(campaign, capsys):
     run_command("26", "--campaign", campaign)
     shown = " ".join(capsys.readouterr().out.split())
