@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,13 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not above 0")
     return number
+
+
+def emptied(folder: Path) -> Path:
+    """Make a folder anew, so that what a program leaves there stands beside nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def run(main: Callable[[], None]) -> None:

@@ -9,10 +9,10 @@ run of Filebench that aborts gives no result; the rounds in which it gave one ar
 from __future__ import annotations
 
 import argparse
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from bench import command, filebench, programs
@@ -74,14 +74,7 @@ def place(file_system: str, asked: argparse.Namespace) -> Iterator[Callable[[], 
             )
         return
     with tempfile.TemporaryDirectory(dir=command.MEMORY) as made:
-        folder = Path(made) / "files"
-
-        def emptied() -> Path:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            return folder
-
-        yield emptied
+        yield partial(command.emptied, Path(made) / "files")
 
 
 def measured(

@@ -23,6 +23,15 @@ class Operation:
     prealloc_percent: int = 100
 
 
+CREATE = Operation(
+    (
+        f"createfile name=make,filesetname={TREE},fd=1",
+        "closefile name=leave,fd=1",
+        f"deletefile name=drop,filesetname={TREE}",
+    ),
+    prealloc_percent=50,
+)
+
 OPERATIONS = {
     "stat": Operation((f"statfile name=look,filesetname={TREE}",)),
     "open": Operation(
@@ -34,6 +43,9 @@ OPERATIONS = {
     "write": Operation(
         (f"write name=put,filesetname={TREE},iosize=4k,random",), entries=100, size="1m"
     ),
+    "large": Operation(
+        (f"write name=put,filesetname={TREE},iosize=1m,random",), entries=16, size="16m"
+    ),
     "whole": Operation(
         (
             f"openfile name=enter,filesetname={TREE},fd=1",
@@ -42,16 +54,10 @@ OPERATIONS = {
         ),
         size="16k",
     ),
-    "create": Operation(
-        (
-            f"createfile name=make,filesetname={TREE},fd=1",
-            "closefile name=leave,fd=1",
-            f"deletefile name=drop,filesetname={TREE}",
-        ),
-        prealloc_percent=50,
-    ),
+    "create": CREATE,
+    "create-shared": CREATE,
 }
-"""What the loop `operations` does too, by its names there."""
+"""What the loop `operations` does too, by its names there: alone or among names that it shares."""
 
 
 def operation(kind: str, directory: Path, threads: int) -> str:

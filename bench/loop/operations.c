@@ -4,7 +4,7 @@
  *
  * Each thread passes over all files below TREE, from a place of its own on. "create" leaves them
  * alone: of twice as many names, each thread has its share, of which half exist at any time; it
- * creates the next and deletes the oldest.
+ * creates the next and deletes the oldest. "create-shared" chooses both among the names of all.
  *
  * Prints the number of operations, counted as the workload language counts them, and the seconds
  * of wall, user and system time that they took.
@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE_B = 4096, BUFFER_B = 16384, APART_B = 128 };
+enum { APART_B = 128 };
 
 struct worker {
     alignas(APART_B) uint64_t operations;
@@ -36,19 +36,23 @@ struct worker {
     size_t next, oldest;
     int fd; /* the file that it reads and writes pieces of */
     uint64_t pieces;
-    char buffer[BUFFER_B];
+    char *buffer;
     pthread_t thread;
 };
 
 struct kind {
     const char *name;
     unsigned (*once)(struct worker *, const char *path); /* returns operations */
-    enum { PASSES, KEEPS_OPEN, CREATES } needs;
+    enum { PASSES, KEEPS_OPEN, CREATES, CHOOSES } needs;
+    size_t piece_b;
 };
 
 static const struct kind *kind;
 static char **files;
 static size_t file_count;
+static char **names; /* of files that are created and deleted */
+static atomic_uchar *states;
+static size_t name_count;
 static pthread_barrier_t ready;
 static atomic_bool over;
 
@@ -66,15 +70,20 @@ static void closed(int fd)
         err(1, "cannot close a file");
 }
 
-/* A random multiple of PIECE_B within the worker's file (xorshift64, Marsaglia 2003). */
-static off_t offset(struct worker *worker)
+/* A random number below a limit (xorshift64, Marsaglia 2003). */
+static size_t drawn(struct worker *worker, size_t limit)
 {
     uint64_t random = worker->random;
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
     worker->random = random;
-    return (off_t)((random >> 32) * worker->pieces >> 32) * PIECE_B;
+    return (random >> 32) * limit >> 32;
+}
+
+static off_t offset(struct worker *worker)
+{
+    return (off_t)(drawn(worker, worker->pieces) * kind->piece_b);
 }
 
 static unsigned stat_file(struct worker *worker, const char *path)
@@ -95,14 +104,16 @@ static unsigned open_close(struct worker *worker, const char *path)
 
 static unsigned read_piece(struct worker *worker, const char *path)
 {
-    if (pread(worker->fd, worker->buffer, PIECE_B, offset(worker)) != PIECE_B)
+    ssize_t bytes = pread(worker->fd, worker->buffer, kind->piece_b, offset(worker));
+    if (bytes != (ssize_t)kind->piece_b)
         err(1, "cannot read a piece of a file such as %s", path);
     return 1;
 }
 
 static unsigned write_piece(struct worker *worker, const char *path)
 {
-    if (pwrite(worker->fd, worker->buffer, PIECE_B, offset(worker)) != PIECE_B)
+    ssize_t bytes = pwrite(worker->fd, worker->buffer, kind->piece_b, offset(worker));
+    if (bytes != (ssize_t)kind->piece_b)
         err(1, "cannot write a piece of a file such as %s", path);
     return 1;
 }
@@ -113,7 +124,7 @@ static unsigned read_whole(struct worker *worker, const char *path)
     ssize_t bytes;
     if (lseek(fd, 0, SEEK_SET) != 0)
         err(1, "cannot seek in %s", path);
-    while ((bytes = read(fd, worker->buffer, BUFFER_B)) > 0)
+    while ((bytes = read(fd, worker->buffer, kind->piece_b)) > 0)
         ;
     if (bytes < 0)
         err(1, "cannot read %s", path);
@@ -132,10 +143,43 @@ static unsigned create_delete(struct worker *worker, const char *path)
     return 3;
 }
 
+enum { ABSENT, PRESENT, TAKEN };
+
+/* Take the next name in a state, from a random place on. */
+static size_t chosen(struct worker *worker, unsigned char state)
+{
+    size_t name = drawn(worker, name_count);
+    while (true) {
+        unsigned char found = state;
+        if (atomic_compare_exchange_strong(&states[name], &found, TAKEN))
+            return name;
+        if (++name == name_count)
+            name = 0;
+    }
+}
+
+static unsigned create_delete_shared(struct worker *worker, const char *path)
+{
+    (void)path;
+    size_t made = chosen(worker, ABSENT);
+    closed(opened(names[made], O_RDWR | O_CREAT));
+    atomic_store(&states[made], PRESENT);
+    size_t deleted = chosen(worker, PRESENT);
+    if (unlink(names[deleted]) != 0)
+        err(1, "cannot delete %s", names[deleted]);
+    atomic_store(&states[deleted], ABSENT);
+    return 3;
+}
+
 static const struct kind kinds[] = {
-    { "stat", stat_file, PASSES },       { "open", open_close, PASSES },
-    { "read", read_piece, KEEPS_OPEN },  { "write", write_piece, KEEPS_OPEN },
-    { "whole", read_whole, PASSES },     { "create", create_delete, CREATES },
+    { "stat", stat_file, PASSES, 0 },
+    { "open", open_close, PASSES, 0 },
+    { "read", read_piece, KEEPS_OPEN, 4096 },
+    { "write", write_piece, KEEPS_OPEN, 4096 },
+    { "large", write_piece, KEEPS_OPEN, 1 << 20 },
+    { "whole", read_whole, PASSES, 16384 },
+    { "create", create_delete, CREATES, 0 },
+    { "create-shared", create_delete_shared, CHOOSES, 0 },
 };
 
 static int add_file(const char *path, const struct stat *found, int type, struct FTW *place)
@@ -153,32 +197,44 @@ static int add_file(const char *path, const struct stat *found, int type, struct
     return files[file_count++] == NULL;
 }
 
+/* Make up twice as many names as there are files; create half of those that workers share. */
+static void make_names(void)
+{
+    name_count = 2 * file_count;
+    names = calloc(name_count, sizeof *names);
+    states = calloc(name_count, sizeof *states);
+    if (names == NULL || states == NULL)
+        err(1, "no memory for the names");
+    for (size_t name = 0; name < name_count; name++) {
+        if (asprintf(&names[name], "%s.%zu", files[name / 2], name % 2) < 0)
+            errx(1, "no memory for the names");
+        if (kind->needs == CHOOSES && name % 2 == 0) {
+            closed(opened(names[name], O_RDWR | O_CREAT));
+            atomic_init(&states[name], PRESENT);
+        }
+    }
+}
+
 /* Give a worker its share of the names, and create half of them. */
 static void make_own_files(struct worker *worker, size_t number, size_t threads)
 {
-    worker->path_count = 2 * file_count / threads;
+    worker->path_count = name_count / threads;
     worker->paths = calloc(worker->path_count, sizeof *worker->paths);
     if (worker->paths == NULL || worker->path_count < 2)
         errx(1, "too few files for so many threads, or no memory");
-    for (size_t nth = 0; nth < worker->path_count; nth++) {
-        size_t name = nth * threads + number;
-        if (asprintf(&worker->paths[nth], "%s.%zu", files[name / 2], name % 2) < 0)
-            errx(1, "no memory for the paths");
-    }
+    for (size_t nth = 0; nth < worker->path_count; nth++)
+        worker->paths[nth] = names[nth * threads + number];
     for (worker->next = 0; worker->next < worker->path_count / 2; worker->next++)
         closed(opened(worker->paths[worker->next], O_RDWR | O_CREAT));
-}
-
-static void delete_own_files(struct worker *worker)
-{
-    for (size_t nth = 0; nth < worker->path_count; nth++)
-        unlink(worker->paths[nth]);
 }
 
 static void make_ready(struct worker *worker, size_t number, size_t threads)
 {
     worker->random = 0x9E3779B97F4A7C15u * (number + 1);
-    memset(worker->buffer, 'x', BUFFER_B);
+    worker->buffer = malloc(kind->piece_b + 1);
+    if (worker->buffer == NULL)
+        err(1, "no memory for a piece");
+    memset(worker->buffer, 'x', kind->piece_b);
     if (kind->needs == CREATES) {
         make_own_files(worker, number, threads);
         return;
@@ -191,9 +247,9 @@ static void make_ready(struct worker *worker, size_t number, size_t threads)
         worker->fd = opened(files[number % file_count], O_RDWR);
         if (fstat(worker->fd, &found) != 0)
             err(1, "cannot stat %s", files[number % file_count]);
-        worker->pieces = (uint64_t)found.st_size / PIECE_B;
+        worker->pieces = (uint64_t)found.st_size / kind->piece_b;
         if (worker->pieces == 0)
-            errx(1, "%s is smaller than %d bytes", files[number % file_count], PIECE_B);
+            errx(1, "%s is smaller than a piece", files[number % file_count]);
     }
 }
 
@@ -244,6 +300,8 @@ int main(int count, char **arguments)
     if (workers == NULL)
         err(1, "no memory for the threads");
     memset(workers, 0, threads * sizeof *workers);
+    if (kind->needs == CREATES || kind->needs == CHOOSES)
+        make_names();
     pthread_barrier_init(&ready, NULL, (unsigned)threads + 1);
     for (size_t nth = 0; nth < threads; nth++) {
         make_ready(&workers[nth], nth, threads);
@@ -263,7 +321,7 @@ int main(int count, char **arguments)
     struct times end = times_now();
     printf("%llu %.6f %.6f %.6f\n", (unsigned long long)operations, end.wall_s - start.wall_s,
            end.user_s - start.user_s, end.system_s - start.system_s);
-    for (size_t nth = 0; kind->needs == CREATES && nth < threads; nth++)
-        delete_own_files(&workers[nth]);
+    for (size_t name = 0; name < name_count; name++)
+        unlink(names[name]);
     return 0;
 }

@@ -1,5 +1,6 @@
 """What the scripts of bench/ rest on; no test here depends on how fast a machine is."""
 
+import argparse
 import importlib
 import re
 import shutil
@@ -137,18 +138,43 @@ def test_the_servers_are_those_that_ship(name: str) -> None:
     assert flowops(TEXTS[name]) == [flowop for flowop in limited if flowop != "opslimit"]
 
 
+def test_no_other_tree_stands_beside_the_one_that_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two equal trees one had the better memory, which favoured its program by 10 to 20 %."""
+    trees: list[list[str]] = []
+    work = Work(work_ops=1, duration_s=1.0, user_s=0.1, system_s=0.1)
+
+    def used(who: str) -> Work:
+        trees.append(sorted(file.name for file in tmp_path.glob("*/*")))
+        (tmp_path / "files" / who).mkdir()
+        return work
+
+    monkeypatch.setattr(programs, "prepare", lambda text: None)
+    monkeypatch.setattr(programs, "by_loop", lambda *_: used("loop"))
+    monkeypatch.setattr(programs, "by_engine", lambda _: (used("engine"), Used("", 1, 0.1, 0.1)))
+    monkeypatch.setattr(filebench, "is_installed", lambda: True)
+    monkeypatch.setattr(filebench, "by_filebench", lambda *_: used("Filebench"))
+    asked = argparse.Namespace(rounds=2, seconds=1)
+    results = operation_cost.measured("loop", "stat", tmp_path, 1, asked)
+    assert {way: len(found) for way, found in results.items()} == dict.fromkeys(
+        ("loop", "engine", "Filebench"), 2
+    )
+    assert trees == [[]] * 6
+
+
 @needs_compiler
 def test_the_loop_does_every_operation_and_leaves_the_files(tmp_path: Path) -> None:
     loop = programs.build_loop("operations", tmp_path)
     tree = tmp_path / "tree" / "00000001"
     tree.mkdir(parents=True)
     for nth in range(5):
-        (tree / f"{nth:08}").write_bytes(b"." * 8192)
+        (tree / f"{nth:08}").write_bytes(b"." * (1 << 20))
     for kind in texts.OPERATIONS:
         work = programs.by_loop(loop, kind, tree.parent, threads=3, seconds=0.05)
         assert work.work_ops > 0, kind
         assert sorted(file.name for file in tree.iterdir()) == [f"{n:08}" for n in range(5)]
-        assert all(file.stat().st_size == 8192 for file in tree.iterdir())
+        assert all(file.stat().st_size == 1 << 20 for file in tree.iterdir())
 
 
 @needs_compiler
