@@ -136,7 +136,7 @@ impl<'a> Worker<'a> {
 
 /// Where read number `turn` stands: the streams begin at equal parts of the file, take turns, and
 /// begin anew at the end of their parts.
-fn stream_offset(turn: u64, streams: u64, iosize: u64, size_b: u64) -> u64 {
+pub(super) fn stream_offset(turn: u64, streams: u64, iosize: u64, size_b: u64) -> u64 {
     let part_b = size_b / streams;
     let pieces = (part_b / iosize.max(1)).max(1);
     turn % streams * part_b + turn / streams % pieces * iosize

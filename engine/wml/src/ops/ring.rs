@@ -90,6 +90,12 @@ impl<'a> Ring<'a> {
         self.transfers.len() - self.free.len()
     }
 
+    /// How many of a flowop are in flight.
+    pub fn in_flight_of(&self, flowop: usize) -> u64 {
+        let transfers = self.transfers.iter().flatten();
+        transfers.filter(|one| one.flowop == flowop).count() as u64
+    }
+
     pub fn has_unsubmitted(&self) -> bool {
         self.unsubmitted > 0
     }

@@ -5,6 +5,7 @@
 //! it wait for its own op.
 
 use super::Worker;
+use super::data::stream_offset;
 use super::outcome::{Done, Outcome, Undone, timed};
 use super::ring::{Completion, Ring, Transfer};
 use crate::clock::now_ns;
@@ -19,6 +20,10 @@ impl Worker<'_> {
         let depth = flowop.value.draw(&mut self.env.stream);
         let offset = if flowop.random {
             self.random_offset(flowop, length, file.size_b)
+        } else if flowop.streams > 1 {
+            let ring = self.ring.as_ref().expect("made with the worker");
+            let turn = self.tally.of(nth).io_ops + ring.in_flight_of(nth);
+            stream_offset(turn, flowop.streams, length, file.size_b)
         } else {
             // Where the file ends, its first empty read shows.
             self.slots.next_offset(slot, length, u64::MAX)

@@ -123,6 +123,29 @@ fn reads_and_writes_through_a_ring_are_counted_when_complete() {
 }
 
 #[test]
+fn places_that_are_read_through_a_ring_take_turns_however_many_are_in_flight() {
+    let place = Place::new("uring-places");
+    let body = format!(
+        "flowop uringread name=read, filesetname=files, iosize=6k, streams=3, value=4, iters=30
+         flowop uringwait name=wait {}",
+        count(62)
+    );
+    let text = text("entries=1, size=12k, prealloc", &body);
+    let output = place.output("run", &text, &[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("the kernel refuses an io_uring") {
+        eprintln!("skipped: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = &report["runs"][0];
+    assert_eq!(ops(run, "read"), 60);
+    // From 0, from 4 KiB, and from 8 KiB, where the file ends after four more.
+    assert_eq!(bytes(run, "read"), 20 * (6 + 6 + 4) * 1024);
+}
+
+#[test]
 fn direct_io_is_aligned_whoever_does_it() {
     let place = Place::new("direct");
     let body = "flowop openfile name=open, filesetname=files, fd=1, directio

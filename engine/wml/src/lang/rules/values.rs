@@ -45,7 +45,9 @@ pub fn check(flowop: &Flowop, outstanding: &Outstanding) -> Option<String> {
         {
             Some(format!("{name} needs an iosize"))
         }
-        _ if flowop.streams > 1 && (flowop.operation != O::Read || flowop.random) => {
+        _ if flowop.streams > 1
+            && (flowop.random || !matches!(flowop.operation, O::Read | O::UringRead)) =>
+        {
             Some("'streams' belongs to a sequential read".to_owned())
         }
         O::AioWrite if !flowop.random => {
