@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import workloads
+from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache
 from fsgreen.workloads import Outcome
 from tests.patience import LIMIT_S
@@ -79,6 +80,22 @@ def test_a_stride_reader_reads_its_file_once(tmp_path: Path, readers: int) -> No
     outcome = done("stride-reader", 1 / 64, tmp_path, readers=readers)
     assert operations(outcome, "read") == readers * 4 * MIB / 8192
     assert outcome.summary.read_b == readers * 4 * MIB
+
+
+@pytest.mark.parametrize(("stride", "in_flight"), [(1, 1), (1, 32), (8, 32)])
+def test_a_reader_with_reads_in_flight_reads_no_block_twice(
+    tmp_path: Path, stride: int, in_flight: int
+) -> None:
+    """Blocks that were read before come from memory: they would make it look fast."""
+    try:
+        outcome = done("ring-reader", 1 / 64, tmp_path, stride=stride, in_flight=in_flight)
+    except FsgreenError as error:
+        if "refuses an io_uring" not in error.what:
+            raise
+        pytest.skip(f"{error.what}: {error.next_step}")
+    blocks = 4 * MIB // 8192
+    assert blocks - in_flight < operations(outcome, "read") <= blocks
+    assert outcome.summary.read_b == operations(outcome, "read") * 8192
 
 
 def test_a_compilation_writes_every_object_and_links_them_all(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ FINITE = {
     "compile",
     "create-append",
     "create-append-fsync",
+    "ring-reader",
     "sequential-readers",
     "startup",
     "stride-reader",

@@ -83,6 +83,7 @@ def test_without_the_engine_the_error_says_how_to_build_it(
         ("create-append-fsync", 50_000 * 16 * 2**10),
         ("sequential-readers", 256 * 2**20),
         ("stride-reader", 256 * 2**20),
+        ("ring-reader", 256 * 2**20),
     ],
 )
 def test_the_size_is_the_published_one_and_follows_the_scale(name: str, published_b: int) -> None:
