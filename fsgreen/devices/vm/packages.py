@@ -31,6 +31,7 @@ TOOLS = (
     "e2fsprogs",
     "f2fs-tools",
     "fio",
+    "iproute2",
     "jfsutils",
     "kmod",
     "mount",

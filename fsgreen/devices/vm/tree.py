@@ -92,6 +92,8 @@ MODULES = (
         )
     ),
     "lib",
+    "net/sched/sch_fq.ko",
+    "net/sched/sch_netem.ko",
     "net/sunrpc",
 )
 """What is kept of the kernel's modules, with all that these need."""
