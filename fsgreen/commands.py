@@ -41,6 +41,7 @@ PACKAGES = {
     "nilfs_cleanerd": "nilfs-tools",
     "unshare": "util-linux",
     "nsenter": "util-linux",
+    "rpc.nfsd": "nfs-kernel-server",
     "ip": "iproute2",
     "tc": "iproute2",
 }

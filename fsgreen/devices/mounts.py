@@ -53,9 +53,11 @@ def mounted() -> list[MountEntry]:
 
 
 def mount(
-    device: Path, point: Path, file_system: str, options: Sequence[str], *, lock_fd: int
+    device: Path | str, point: Path, file_system: str, options: Sequence[str], *, lock_fd: int
 ) -> tuple[str, ...]:
-    """Mount a device and return the options as mounted, all that were asked for among them.
+    """Mount a device, or what a server exports, and return the options as mounted.
+
+    All that were asked for are among them.
 
     Raises
     ------

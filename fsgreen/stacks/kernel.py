@@ -1,6 +1,6 @@
 """The stack `kernel`: a file system of the kernel, made, mounted, verified and made cold.
 
-Over it, a program may serve one of its own from folders there: GreenFS.
+Over it, folders there may be served again: by GreenFS, or by NFS.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fsgreen.devices.folders import unmount
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import cache, filesystems
+from fsgreen.stacks import cache, filesystems, nfs
 from fsgreen.stacks.aging import aged, ager
 from fsgreen.stacks.base import Mount
 from fsgreen.stacks.filesystems import Recipe
@@ -41,8 +41,8 @@ class KernelStack:
         self._aged = aged.AgedImages(device.work.path / "aged")
         self._read_ahead_kib = READ_AHEAD_KIB
         self._mount: Mount | None = None
-        self._over = Volume(self._point, self._lock_fd)
-        device.work.ends.append(self._over.kill)
+        self._over: Volume | nfs.Export = Volume(self._point, self._lock_fd)
+        device.work.ends.append(lambda: self._over.kill())
 
     @staticmethod
     def available() -> Availability:
@@ -63,7 +63,9 @@ class KernelStack:
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` if a cell is unknown, or cannot be made here or on so few bytes."""
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
-        filesystems.require(recipe.file_system)
+        nfs.check(levels, exported=recipe.file_system.exported, device=self._device.kind)
+        if not recipe.file_system.exported:
+            filesystems.require(recipe.file_system)
         self._check_bounds(recipe, levels)
         if recipe.discards and self._device.volume.queue.number("discard_max_bytes") == 0:
             raise FsgreenError(
@@ -117,6 +119,10 @@ class KernelStack:
         """Bring the device into its state, then make, mount and verify the file system."""
         self.unmount()
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
+        if recipe.file_system.exported:
+            self._over = nfs.Export(self._point, self._lock_fd, nfs.asked_of(levels))
+        elif recipe.file_system.program:
+            self._over = Volume(self._point, self._lock_fd)
         self._read_ahead_kib = self._device.volume.queue.number("read_ahead_kb")
         state = state_of(levels)
         if state == "aged":
@@ -130,8 +136,8 @@ class KernelStack:
         return self._mount
 
     def _served(self, made: Mount, recipe: Recipe) -> Mount:
-        """Return what programs work in: what was mounted, or what a program serves from there."""
-        if not recipe.file_system.program:
+        """Return what programs work in: what was mounted, or what is served from there."""
+        if not recipe.file_system.served:
             return made
         try:
             return self._over.mount(made, recipe)
@@ -230,8 +236,9 @@ class KernelStack:
         """
         places = {self._point: ager.FOLDER}
         if (mounted := self._mounted()).stacked is not None:
-            # The kernel may have a page of the program's file, of the one below it, or of both.
-            places = {mounted.directory: OWN, self._over.flash: OWN}
+            # The kernel may have a page of the file that is served, of the one below, or of both.
+            below = self._over.flash if isinstance(self._over, Volume) else self._over.files
+            places = {mounted.directory: OWN, below: OWN}
         share = max(cache.resident_share(place, apart=place / its) for place, its in places.items())
         if share == 0:
             self.remount()

@@ -26,7 +26,7 @@ SMALL_B = 520 << 20
 CELLS = [
     (name, option)
     for name, spec in filesystems.FILE_SYSTEMS.items()
-    if not spec.program  # test_greenfs_stack.py has those
+    if not spec.served  # test_greenfs_stack.py and test_vm_nfs.py have those
     for option in ["default", *spec.options]
 ] + [
     ("ext2", "blk1k+isz1k+noatime"),

@@ -2,7 +2,8 @@
 
 An option fills a slot (`block`, `atime`, ...), one option a slot; the other slots keep the file
 system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is an
-entry in `inplace`, `outofplace` or, if a program serves it, `served`, and one in `FILE_SYSTEMS`.
+entry in `inplace`, `outofplace` or, if it is served from such a one, `served`, and one in
+`FILE_SYSTEMS`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fsgreen.simdisk import BUILD
 from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Setting
 from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
 from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
-from fsgreen.stacks.filesystems.served import GREENFS
+from fsgreen.stacks.filesystems.served import GREENFS, NFS
 
 __all__ = [
     "FILE_SYSTEMS",
@@ -36,7 +37,7 @@ __all__ = [
 
 FILE_SYSTEMS: Mapping[str, FileSystem] = {
     spec.name: spec
-    for spec in (EXT2, EXT3, EXT4, XFS, BTRFS, REISERFS, F2FS, NILFS2, JFS, BCACHEFS, GREENFS)
+    for spec in (EXT2, EXT3, EXT4, XFS, BTRFS, REISERFS, F2FS, NILFS2, JFS, BCACHEFS, GREENFS, NFS)
 }
 
 FUSE = Path("/dev/fuse")
@@ -155,6 +156,8 @@ def require(spec: FileSystem) -> None:
 
 def usable_here(spec: FileSystem) -> tuple[bool, str]:
     """Return whether this kernel and its tools can make and mount a file system, and why or how."""
+    if spec.exported:
+        return False, "in a guest alone: --testbed vm (docs/readahead.md)"
     if spec.on_device not in _in_kernel() and not _has_module(spec.on_device):
         history = f" ({spec.history})" if spec.history else ""
         return False, f"not in this kernel{history}: boot one that has it, or see docs/vm.md"

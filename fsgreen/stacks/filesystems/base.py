@@ -67,7 +67,9 @@ class FileSystem:
     program : str
         The program that serves it, where that is not the kernel.
     below : str
-        The file system of the kernel on which such a program keeps its files.
+        The file system of the kernel on which such a program, or a server, keeps its files.
+    exported : bool
+        Whether the kernel serves it by NFS, and mounts it again: in a guest alone.
     """
 
     name: str
@@ -82,6 +84,12 @@ class FileSystem:
     history: str = ""
     program: str = ""
     below: str = ""
+    exported: bool = False
+
+    @property
+    def served(self) -> bool:
+        """Whether programs work in what is served from folders of what lies on the device."""
+        return self.exported or bool(self.program)
 
     @property
     def on_device(self) -> str:

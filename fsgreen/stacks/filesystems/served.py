@@ -1,4 +1,4 @@
-"""File systems that a program serves, from folders on a file system of the kernel: GreenFS."""
+"""File systems that are served from folders on one of the kernel: GreenFS, and NFS."""
 
 from __future__ import annotations
 
@@ -24,3 +24,6 @@ GREENFS = replace(
     },
 )
 """Its folders lie on one ext4, made and mounted as a cell of ext4 with the same options is."""
+
+NFS = replace(EXT4, name="nfs", below="ext4", exported=True)
+"""The server's folder lies on one ext4, as those of GreenFS do."""

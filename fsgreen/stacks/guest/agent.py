@@ -54,7 +54,9 @@ class Agent:
         """Do what is asked by the name of a method, of the stack or of this."""
         answer = getattr(self._made() if do in OF_STACK else self, do)(**what)
         if isinstance(answer, Mount):
-            return {**asdict(answer), "directory": str(answer.directory)}
+            paths = {"directory": answer.directory, "below": answer.below}
+            said = {name: None if path is None else str(path) for name, path in paths.items()}
+            return {**asdict(answer), **said}
         return answer
 
     def open(self, **asked: Any) -> dict[str, Any]:

@@ -22,7 +22,8 @@ class GuestStack:
     @staticmethod
     def available() -> Availability:
         """Return what the kernel of the guest has."""
-        return Availability("guest", True, "ext2 to ext4, xfs, btrfs, f2fs, nilfs2, reiserfs, jfs")
+        names = "ext2 to ext4, xfs, btrfs, f2fs, nilfs2, reiserfs, jfs, nfs"
+        return Availability("guest", True, names)
 
     def describe(self) -> dict[str, Any]:
         """Return that caches can be cold."""
@@ -58,13 +59,14 @@ class GuestStack:
         self._device.rest()
 
     def _mount(self, said: dict[str, Any]) -> Mount:
-        state, geometry = said.pop("state"), said["geometry"]
+        state, geometry, below = said.pop("state"), said["geometry"], said["below"]
         kernel = QueueState(said["scheduler"], said["queue_depth"], geometry["read_ahead_b"])
         queue = self._device.queue_of(kernel)
         return Mount(
             **{
                 **said,
                 "directory": Path(said["directory"]),
+                "below": None if below is None else Path(below),
                 "mkfs": tuple(said["mkfs"]),
                 "mount_options": tuple(said["mount_options"]),
                 "state": None if state is None else DeviceState(**state),

@@ -1,0 +1,303 @@
+"""NFS over a mounted file system of the kernel: one folder of it is exported, and mounted again.
+
+Server and client are those of the guest's kernel. They speak NFS 4.2, the one version that takes no
+other service, over a loopback with packets of Ethernet's size; a cell may have these delayed, or
+each connection limited. What the server holds goes with the guest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from fsgreen import commands
+from fsgreen.devices import mounts
+from fsgreen.devices.base import PAGE_KIB, Levels
+from fsgreen.devices.folders import unmount
+from fsgreen.devices.queue import READ_AHEAD_KIB
+from fsgreen.errors import FsgreenError
+from fsgreen.stacks.base import Mount
+from fsgreen.stacks.filesystems import Recipe
+
+GUEST = "vm"
+"""The kind of device whose kernel exports nothing else."""
+
+EXPORTED, MOUNTED = "exported", "mounted"
+"""The folder of the server's files, and that which programs work in."""
+
+MODULES = ("nfsd", "nfsv4", "sch_netem", "sch_fq")
+CONTROL = Path("/proc/fs/nfsd")
+STATE = Path("/var/lib/nfs")
+"""Where the tools of the server keep what is exported."""
+
+HOST, PORT = "127.0.0.1", 2049
+MTU_B = 1500
+QUEUED_PACKETS = 100_000
+"""What may be under way in a network with a delay: more than all windows hold."""
+
+SERVER = "rw,sync,no_subtree_check,no_root_squash,fsid=0"
+"""How the folder is exported: as all that there is (fsid=0), to programs that are root."""
+
+CLIENT = ("vers=4.2", "proto=tcp", "soft", "timeo=100")
+"""How it is mounted: a server that is gone is an error after half a minute, and no endless wait."""
+
+THREADS = 8
+MOST_CONNECTIONS = 16
+"""The kernel's own bound (nfs(5), nconnect)."""
+
+READY_S = 60.0
+ANEW = commands.remedy("rpc.nfsd")
+
+TRANSPORT = re.compile(r"^\s*xprt:\s+tcp \d+ \d+ (\d+) ", re.M)
+"""A connection in /proc/self/mountstats: how often it was made is the third number."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a cell asks of client and network.
+
+    Attributes
+    ----------
+    connections : int
+        Those of the client (nconnect).
+    read_ahead_kib : int
+        What the client reads ahead at most.
+    round_trip_ms : float
+        How long the network takes there and back, beside what the kernel does.
+    connection_mbit_s : float, optional
+        What the network lets through of each connection each way, in millions of bits a second.
+    """
+
+    connections: int = 1
+    read_ahead_kib: int = READ_AHEAD_KIB
+    round_trip_ms: float = 0
+    connection_mbit_s: float | None = None
+
+    @property
+    def discipline(self) -> list[str]:
+        """The discipline of a queue that makes such a network, in the words of tc(8)."""
+        if self.connection_mbit_s is not None:
+            return ["fq", "maxrate", f"{self.connection_mbit_s:f}mbit"]
+        if self.round_trip_ms:
+            one_way = f"{self.round_trip_ms / 2:f}ms"
+            return ["netem", "delay", one_way, "limit", str(QUEUED_PACKETS)]
+        return []
+
+
+FACTORS = {
+    "nfs_connections": "connections",
+    "nfs_read_ahead_kib": "read_ahead_kib",
+    "network_round_trip_ms": "round_trip_ms",
+    "connection_mbit_s": "connection_mbit_s",
+}
+"""The factors that a study declares for them."""
+
+
+def asked_of(levels: Levels) -> Asked:
+    """Return what the levels ask; raises `FsgreenError` for what cannot be had."""
+    told = {to: levels[factor] for factor, to in FACTORS.items() if levels.get(factor) is not None}
+    found = Asked(**told)
+    if not 1 <= found.connections <= MOST_CONNECTIONS:
+        raise _refused(
+            f"a client of NFS has 1 to {MOST_CONNECTIONS} connections, not {found.connections:g}",
+            "nfs_connections",
+        )
+    if found.read_ahead_kib < 0 or found.read_ahead_kib % PAGE_KIB:
+        raise _refused(
+            f"a client reads ahead whole pages of {PAGE_KIB} KiB, not {found.read_ahead_kib:g} KiB",
+            "nfs_read_ahead_kib",
+        )
+    if not 0 <= found.round_trip_ms < math.inf:
+        raise _refused(
+            f"a network takes 0 ms or more there and back, not {found.round_trip_ms:g} ms",
+            "network_round_trip_ms",
+        )
+    if found.connection_mbit_s is not None:
+        if not 0 < found.connection_mbit_s < math.inf:
+            raise _refused(
+                f"connections of {found.connection_mbit_s:g} Mbit/s let nothing pass",
+                "connection_mbit_s",
+            )
+        if found.round_trip_ms:
+            raise _refused(
+                "a network has a delay or limits each connection, and the cell asks for both",
+                "network_round_trip_ms, connection_mbit_s",
+            )
+    return found
+
+
+def check(levels: Levels, *, exported: bool, device: str) -> None:
+    """Raise `FsgreenError` where a kind of device has no NFS, and for levels that cannot be had."""
+    named = [name for name in FACTORS if levels.get(name) is not None]
+    if not exported:
+        if named:
+            raise FsgreenError(
+                f"{levels['file_system']} has no network, and the cell asks for {named[0]}",
+                where=f"testbed {device}",
+                next_step=f"leave {named[0]} out of cells of {levels['file_system']}",
+            )
+        return
+    if device != GUEST:
+        raise FsgreenError(
+            "nfs is served by the kernel, which may serve others here: a guest has one of its own",
+            where=f"testbed {device}",
+            next_step="--testbed vm",
+        )
+    asked_of(levels)
+
+
+def _refused(what: str, factors: str) -> FsgreenError:
+    return FsgreenError(what, where=f"levels of {factors}", next_step="change it in the study")
+
+
+class Export:
+    """A folder of a mounted file system, exported and mounted again, while it is.
+
+    Every method may be called again, in any order, without harm.
+
+    Parameters
+    ----------
+    point : Path
+        Where the file system is mounted that has the folder.
+    lock_fd : int
+        The owner lock of the work folder.
+    asked : Asked
+        What client and network are to be.
+    """
+
+    def __init__(self, point: Path, lock_fd: int, asked: Asked) -> None:
+        self.files, self._at = point / EXPORTED, point / MOUNTED
+        self._point, self._lock_fd, self._asked = point, lock_fd, asked
+        self._mountd: subprocess.Popen[bytes] | None = None
+        self._shaped = False
+
+    def mount(self, below: Mount, recipe: Recipe) -> Mount:
+        """Export and mount it, and return that as it is.
+
+        Raises
+        ------
+        FsgreenError
+            If the kernel or its tools are without NFS, or it is not mounted as asked.
+        """
+        self._shape()
+        self._serve()
+        self._at.mkdir(exist_ok=True)
+        several = self._asked.connections
+        as_mounted = mounts.mount(
+            f"{HOST}:/",
+            self._at,
+            "nfs4",
+            (*CLIENT, *([f"nconnect={several}"] if several > 1 else [])),
+            lock_fd=self._lock_fd,
+        )
+        self._set_read_ahead()
+        self._require_connections()
+        stacked = {
+            "program": "nfsd",
+            "on": below.driver,
+            "threads": THREADS,
+            "mtu_b": MTU_B,
+            "mount_options": list(as_mounted),
+            **asdict(self._asked),
+        }
+        return replace(below, directory=self._at, stacked=stacked, below=self._point)
+
+    def settle(self, recipe: Recipe) -> None:
+        """Do nothing: what programs wrote is on the server when it is unmounted."""
+
+    def kill(self) -> None:
+        """Unmount it and end the server; raises `FsgreenError` while a program works in it."""
+        for entry in mounts.under(self._at):
+            unmount(entry.point, lock_fd=self._lock_fd)
+        if self._mountd is not None:
+            commands.run(["rpc.nfsd", "0"])
+            self._mountd.kill()
+            self._mountd.wait()
+            self._mountd = None
+        if self._shaped:
+            commands.run(["tc", "qdisc", "delete", "dev", "lo", "root"])
+            self._shaped = False
+
+    def _shape(self) -> None:
+        commands.run(["modprobe", "--all", *MODULES], next_step=ANEW)
+        commands.run(["ip", "link", "set", "dev", "lo", "mtu", str(MTU_B), "up"])
+        if self._asked.discipline:
+            commands.run(["tc", "qdisc", "replace", "dev", "lo", "root", *self._asked.discipline])
+            self._shaped = True
+
+    def _serve(self) -> None:
+        if not (CONTROL / "threads").exists():
+            commands.run(["mount", "--types", "nfsd", "nfsd", str(CONTROL)])
+        if mounts.holding(STATE).point != STATE:
+            commands.run(["mount", "--types", "tmpfs", "nfs", str(STATE)])
+            for name in ("etab", "rmtab"):
+                (STATE / name).touch()
+        self.files.mkdir(exist_ok=True)
+        commands.run(["exportfs", "-i", "-o", SERVER, f"*:{self.files}"])
+        self._start_mountd()
+        version = ["--no-nfs-version", "3"]
+        place = ["--host", HOST, "--port", str(PORT)]
+        commands.run(["rpc.nfsd", *version, *place, str(THREADS)], next_step=ANEW)
+        # It would wait for clients of a server before it, and there was none.
+        (CONTROL / "v4_end_grace").write_text("Y")
+
+    def _start_mountd(self) -> None:
+        """Start what tells the kernel who may have what, and wait until it can be asked."""
+        with tempfile.TemporaryFile() as said:
+            self._mountd = subprocess.Popen(
+                ["rpc.mountd", "--foreground", "--no-nfs-version", "3"],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
+            deadline_s = time.monotonic() + READY_S
+            while not _answers(self._mountd.pid):
+                if self._mountd.poll() is not None or time.monotonic() > deadline_s:
+                    said.seek(0)
+                    words = said.read().decode(errors="replace").strip() or "without a word"
+                    raise FsgreenError(
+                        f"rpc.mountd does not come up: {words}", where=self.files, next_step=ANEW
+                    )
+                time.sleep(0.02)
+
+    def _set_read_ahead(self) -> None:
+        device = self._at.stat().st_dev
+        file = Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb")
+        file.write_text(f"{self._asked.read_ahead_kib:.0f}")
+        found_kib = int(file.read_text())
+        if found_kib != self._asked.read_ahead_kib:
+            raise FsgreenError(
+                f"the client reads ahead {found_kib} KiB, asked for {self._asked.read_ahead_kib}",
+                where=file,
+                next_step="another level of nfs_read_ahead_kib in the study",
+            )
+
+    def _require_connections(self) -> None:
+        """Have the client use each connection once, as it makes them when it first needs them."""
+        for _ in range(2 * self._asked.connections):
+            os.statvfs(self._at)
+        made = TRANSPORT.findall(Path("/proc/self/mountstats").read_text())
+        found = sum(int(times) > 0 for times in made)
+        if found != self._asked.connections:
+            raise FsgreenError(
+                f"the client has {found} connections, asked for {self._asked.connections}",
+                where=self._at,
+                next_step="another level of nfs_connections in the study",
+            )
+
+
+def _answers(pid: int) -> bool:
+    """Return whether a process has opened what the kernel asks rpc.mountd by."""
+    with contextlib.suppress(OSError):
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                if str(link.readlink()).endswith("nfsd.fh/channel"):
+                    return True
+    return False
