@@ -112,9 +112,11 @@ def _mkfs(config: Cell, settings: Mapping[str, Setting]) -> str:
 
 
 def _served(config: Cell) -> str:
-    """Return what is typed for a file system of a program, once the one below is mounted."""
-    program = filesystems.file_system(config["file_system"]).program
-    return f"; {program} mount (docs/{program}.md)" if program else ""
+    """Return what is typed for a file system that is served, once the one below is mounted."""
+    spec = filesystems.file_system(config["file_system"])
+    if spec.program:
+        return f"; {spec.program} mount (docs/{spec.program}.md)"
+    return "; exportfs; mount --types nfs4 (docs/readahead.md)" if spec.exported else ""
 
 
 def _mount(

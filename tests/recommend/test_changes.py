@@ -70,6 +70,12 @@ from tests.recommend.choices import NOW
             "mount",
             "umount; mount; greenfs mount (docs/greenfs.md)",
         ),
+        (
+            "ext4/default",
+            "nfs/default",
+            "file system",
+            "mkfs.ext4; exportfs; mount --types nfs4 (docs/readahead.md)",
+        ),
         ("ext4/default", "ext2/default", "file system", "mkfs.ext2"),
         ("ext3/default", "ext3/isz1k", "format", "mkfs.ext3 -I 1024"),
         ("ext3/default", "xfs/default", "file system", "mkfs.xfs"),
