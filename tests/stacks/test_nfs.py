@@ -81,7 +81,7 @@ def test_a_server_that_does_not_come_up_says_why(
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     export = nfs.Export(tmp_path, 0, Asked())
-    with pytest.raises(FsgreenError, match="rpc.mountd does not come up: no such luck") as told:
+    with pytest.raises(FsgreenError, match=r"rpc\.mountd does not come up: no such luck") as told:
         export._start_mountd()
     assert told.value.next_step == "apt-get install nfs-kernel-server"
     assert isinstance(export._mountd, subprocess.Popen)

@@ -102,7 +102,7 @@ def test_an_export_that_is_refused_is_told_of(vm: Testbed) -> None:
     """And the next trial has its file system."""
     inside(vm, "mount", "--bind", "/bin/false", "/usr/sbin/rpc.mountd")
     try:
-        with pytest.raises(FsgreenError, match="rpc.mountd does not come up"):
+        with pytest.raises(FsgreenError, match=r"rpc\.mountd does not come up"):
             vm.prepare(levels("nfs"))
     finally:
         inside(vm, "umount", "/usr/sbin/rpc.mountd")
