@@ -19,10 +19,11 @@ pub const COMMAND: Command = Command {
 const HELP: &str = "\
 fsgreen-simdisk serve DISK --at DIR --store FILE --control SOCKET [options]
 
-Serve a disk as the file DIR/disk, to be put behind a loop device with direct I/O. It answers as
-late as the disk would, until SIGTERM, SIGINT, SIGHUP or the order to stop; then what it has cached
-is stored and the mount goes. To be killed is to lose power: what was not flushed is lost, and the
-dead mount goes when a server starts there again, or by `umount -l DIR`. Needs root and FUSE.
+Serve a disk as the file DIR/disk, to be put behind a loop device with direct I/O; DIR/control leads
+to the socket. It answers as late as the disk would, until SIGTERM, SIGINT, SIGHUP or the order to
+stop; then what it has cached is stored and the mount goes. To be killed is to lose power: what was
+not flushed is lost, and the dead mount goes when a server starts there again, or by `umount -l DIR`.
+Needs root and FUSE.
 
 DISK is a name that `fsgreen-simdisk disks` lists or the path of such a file. A disk that is faster
 than this machine can be is refused; the floor is measured at the start. Once the disk can be used,
@@ -48,7 +49,7 @@ An order is a line of JSON to the socket, answered by one. {\"do\": WHAT, ...} w
   fault                                     \"kind\": unreadable (\"sector\", \"sectors\"),
                                             hang (\"seconds\"), vanish or none
   power                                     \"to\": cut or restore
-  spin                                      \"to\": standby
+  spin                                      \"to\": standby; without, what the platters do
   state                                     \"to\": initial or steady; only an SSD has states
 
 Example:

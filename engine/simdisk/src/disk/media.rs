@@ -29,6 +29,23 @@ pub enum Media {
 }
 
 impl Media {
+    /// What the platters do, in a word.
+    pub fn spin(&self) -> &'static str {
+        match self {
+            Self::Standby => "standby",
+            Self::Off => "off",
+            Self::Turning {
+                transition: Transition::SpinDown,
+                ..
+            } => "spin-down",
+            Self::Turning {
+                transition: Transition::SpinUp,
+                ..
+            } => "spin-up",
+            _ => "turning",
+        }
+    }
+
     /// When what goes on ends.
     pub fn ends(&self) -> Option<Ns> {
         match self {

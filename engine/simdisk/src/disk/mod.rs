@@ -170,6 +170,11 @@ impl Disk {
         self.go_on(at);
     }
 
+    /// What the platters do at the time to which it has advanced.
+    pub fn spin(&self) -> &'static str {
+        self.media.spin()
+    }
+
     /// Be over the first sector, as after a start.
     fn stand_at_begin(&mut self) {
         self.over = 0;

@@ -109,6 +109,10 @@ impl Served for Turning {
         Ok(())
     }
 
+    fn spin(&self) -> Result<&'static str, String> {
+        Ok(self.disk.spin())
+    }
+
     fn zones(&self) -> Vec<Zone> {
         let zones = self.disk.mechanics().geometry().zones().iter();
         zones
@@ -176,6 +180,10 @@ impl Served for Flash {
     }
 
     fn stand_by(&mut self, _: Ns) -> Result<(), String> {
+        Err("an SSD does not turn".into())
+    }
+
+    fn spin(&self) -> Result<&'static str, String> {
         Err("an SSD does not turn".into())
     }
 

@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,10 +15,11 @@ use fuser::{
 
 use crate::device::{Action, Extent, SECTOR_B};
 use crate::serve::drive::Drive;
-use crate::serve::place::FILE_NAME;
+use crate::serve::place::{CONTROL_NAME, FILE_NAME};
 use crate::serve::request::Asked;
 
 const DISK: INodeNo = INodeNo(2);
+const CONTROL: INodeNo = INodeNo(3);
 
 /// The longest request that the kernel sends; it cuts what is longer. Bytes.
 const REQUEST_MOST_B: u32 = 1 << 20;
@@ -31,19 +34,27 @@ const FOREVER: Duration = Duration::from_secs(1 << 30);
 pub struct DiskFile {
     pub drive: Arc<Drive>,
     pub sectors: u64,
+    /// Where a link beside the disk leads: to the socket that takes orders.
+    pub control: PathBuf,
 }
 
 impl DiskFile {
     fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
-        let (kind, perm, nlink, sectors) = match inode {
+        let (kind, perm, nlink, size) = match inode {
             INodeNo::ROOT => (FileType::Directory, 0o500, 2, 0),
-            DISK => (FileType::RegularFile, 0o600, 1, self.sectors),
+            DISK => (FileType::RegularFile, 0o600, 1, self.sectors * SECTOR_B),
+            CONTROL => (
+                FileType::Symlink,
+                0o777,
+                1,
+                self.control.as_os_str().len() as u64,
+            ),
             _ => return None,
         };
         Some(FileAttr {
             ino: inode,
-            size: sectors * SECTOR_B,
-            blocks: sectors,
+            size,
+            blocks: size.div_ceil(SECTOR_B),
             atime: UNIX_EPOCH,
             mtime: UNIX_EPOCH,
             ctime: UNIX_EPOCH,
@@ -94,11 +105,14 @@ impl Filesystem for DiskFile {
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        match self.attributes(DISK) {
-            Some(attributes) if parent == INodeNo::ROOT && name == FILE_NAME => {
-                reply.entry(&FOREVER, &attributes, Generation(0));
-            }
-            _ => reply.error(Errno::ENOENT),
+        let found = match parent {
+            INodeNo::ROOT if name == FILE_NAME => self.attributes(DISK),
+            INodeNo::ROOT if name == CONTROL_NAME => self.attributes(CONTROL),
+            _ => None,
+        };
+        match found {
+            Some(attributes) => reply.entry(&FOREVER, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
         }
     }
 
@@ -133,6 +147,13 @@ impl Filesystem for DiskFile {
                 reply.attr(&FOREVER, &attributes);
             }
             _ => reply.error(Errno::EPERM),
+        }
+    }
+
+    fn readlink(&self, _: &Request, inode: INodeNo, reply: ReplyData) {
+        match inode {
+            CONTROL => reply.data(self.control.as_os_str().as_bytes()),
+            _ => reply.error(Errno::EINVAL),
         }
     }
 
@@ -262,6 +283,7 @@ impl Filesystem for DiskFile {
             (INodeNo::ROOT, FileType::Directory, "."),
             (INodeNo::ROOT, FileType::Directory, ".."),
             (DISK, FileType::RegularFile, FILE_NAME),
+            (CONTROL, FileType::Symlink, CONTROL_NAME),
         ];
         for (next, (inode, kind, name)) in (1..).zip(entries).skip(offset as usize) {
             if reply.add(inode, next, kind, name) {

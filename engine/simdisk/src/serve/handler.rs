@@ -60,7 +60,10 @@ impl Handler {
             Order::Log { to } => self.set_log(to)?,
             Order::Fault(ailment) => self.drive.ail(ailment).map_err(not_now)?,
             Order::Power { to } => self.set_power(to)?,
-            Order::Spin { to: Spin::Standby } => self.stand_by()?,
+            Order::Spin { to: None } => return self.spin(),
+            Order::Spin {
+                to: Some(Spin::Standby),
+            } => self.stand_by()?,
             Order::Stop => signals::stop(),
         }
         Ok(Map::new())
@@ -218,6 +221,17 @@ impl Handler {
             .drive
             .in_quiet(false, |state, _| change(state.queue.device_mut()));
         changed.map_err(not_now)
+    }
+
+    fn spin(&self) -> Reply {
+        let found = {
+            let mut state = self.drive.state();
+            state.has_power().map_err(not_now)?;
+            state.advance(sys::now_ns());
+            state.queue.device().served.spin()
+        };
+        self.drive.wake();
+        Ok(object(json!({"spin": found.map_err(not_now)?})))
     }
 
     /// Stop the platters once nothing waits.

@@ -29,7 +29,7 @@ mod sys;
 mod threads;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use fuser::{MountOption, Session};
@@ -117,7 +117,7 @@ pub fn serve(
     );
     let drive = Arc::new(Drive::new(state, store));
     start_answering(&drive).map_err(|error| failed("start a thread", &error))?;
-    mount(&place, &drive, sectors)?;
+    mount(&place, &drive, sectors, &settings.control)?;
     let _mounted = Mounted(&place);
 
     let floor = reader.measure(place.disk(), model.pace)?;
@@ -190,7 +190,7 @@ fn start_answering(drive: &Arc<Drive>) -> io::Result<()> {
 }
 
 /// Mount, and receive requests in a thread of their own.
-fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64) -> Result<(), Fault> {
+fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64, control: &Path) -> Result<(), Fault> {
     let refused = |error: io::Error| {
         Fault::new(
             format!("the kernel does not mount the disk: {error}"),
@@ -201,6 +201,7 @@ fn mount(place: &Place, drive: &Arc<Drive>, sectors: u64) -> Result<(), Fault> {
     let file = DiskFile {
         drive: Arc::clone(drive),
         sectors,
+        control: std::path::absolute(control).map_err(refused)?,
     };
     let mut config = fuser::Config::default();
     config.mount_options = vec![

@@ -47,8 +47,9 @@ pub enum Order {
     Power {
         to: Power,
     },
+    /// Stop the platters; without `to`, say what they do.
     Spin {
-        to: Spin,
+        to: Option<Spin>,
     },
     Stop,
 }

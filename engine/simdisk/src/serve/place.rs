@@ -14,6 +14,9 @@ pub const MOUNT_NAME: &str = "fsgreen-simdisk";
 /// The name of the device's file.
 pub const FILE_NAME: &str = "disk";
 
+/// The name of the link to the socket that takes orders.
+pub const CONTROL_NAME: &str = "control";
+
 /// A folder that this server alone mounts on.
 #[derive(Debug)]
 pub struct Place {

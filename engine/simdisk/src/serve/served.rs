@@ -79,6 +79,9 @@ pub trait Served: Send {
     /// Stop turning as soon as possible rather than when a timer runs out.
     fn stand_by(&mut self, at: Ns) -> Result<(), String>;
 
+    /// What its platters do, in a word.
+    fn spin(&self) -> Result<&'static str, String>;
+
     /// Outermost first; of a device without zones, none.
     fn zones(&self) -> Vec<Zone>;
 

@@ -18,6 +18,8 @@ fn a_disk_tells_what_it_is_and_what_it_has_done() {
     let folder = Folder::new();
     let mut server = Server::start(&folder, DISK);
     assert_eq!(server.ready["ready"], json!(true));
+    let beside = fs::read_link(folder.at().join("control")).expect("it is a link");
+    assert_eq!(beside, folder.control());
     assert_eq!(
         server.ready["sectors"],
         json!(u64::from(DISK.megabytes) * 2048)
@@ -129,6 +131,7 @@ fn orders_that_cannot_be_are_refused() {
         json!({"do": "fault", "kind": "hang", "seconds": 1e300}),
         json!({"do": "fault", "kind": "flood"}),
         json!({"do": "power", "to": "restore"}),
+        json!({"do": "spin"}),
         json!({"do": "spin", "to": "standby"}),
         json!({"do": "log", "to": "/nowhere/at/all"}),
         json!([]),

@@ -233,6 +233,10 @@ impl Served for Fixed {
         Err("it does not turn".into())
     }
 
+    fn spin(&self) -> Result<&'static str, String> {
+        Err("it does not turn".into())
+    }
+
     fn zones(&self) -> Vec<Zone> {
         Vec::new()
     }
