@@ -65,6 +65,9 @@ class Mount:
         The folder of the server, and that of the disk that sleeps.
     spin_ups : int, optional
         How often the disk is woken in any 24 hours at most; the program's own number by default.
+    sleep_after_s : float, optional
+        For how long nobody has used the disk when it is put to sleep; 0 leaves it alone. The
+        program's own time by default.
     flash_mib : int, optional
         How much of the files may be on flash, in MiB; what is more is given up there and read from
         the remote. No bound by default.
@@ -86,6 +89,7 @@ class Mount:
         remote: Path | None = None,
         disk: Path | None = None,
         spin_ups: int | None = None,
+        sleep_after_s: float | None = None,
         flash_mib: int | None = None,
         lock_fd: int | None = None,
     ) -> None:
@@ -94,6 +98,7 @@ class Mount:
         command += [*WITH_PARENT, str(os.getpid()), program(), "mount"]
         command += ["--foreground", "--flash", str(flash)]
         command += [] if spin_ups is None else ["--spin-ups", str(spin_ups)]
+        command += [] if sleep_after_s is None else ["--sleep-after", str(sleep_after_s)]
         command += [] if flash_mib is None else ["--flash-mib", str(flash_mib)]
         for role, folder in (("remote", remote), ("disk", disk)):
             if folder is not None:

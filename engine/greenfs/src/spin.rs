@@ -140,3 +140,52 @@ impl Balance {
         self.history.push(spin);
     }
 }
+
+/// What the disk counts of its starts, beside how often it was woken here.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    spent: u64,
+    last: Option<Count>,
+}
+
+/// What the disk said of its starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    pub starts: u64,
+    serial: String,
+    /// How often it had been woken here.
+    spent: u64,
+    /// Starts that nobody here is the cause of, since this disk was first counted.
+    pub foreign: u64,
+    pub since_s: u64,
+}
+
+impl Tally {
+    /// The disk is woken from here.
+    pub fn spend(&mut self) {
+        self.spent += 1;
+    }
+
+    /// The disk says how often it was started. Returns how many of the starts since it last said so
+    /// nobody here is the cause of. With another disk, or one that counts anew, this begins anew.
+    pub fn compare(&mut self, at_s: u64, starts: u64, serial: &str) -> u64 {
+        let is_same = |last: &Count| last.serial == serial && last.starts <= starts;
+        let last = self.last.take().filter(is_same);
+        let more = last.as_ref().map_or(0, |last| {
+            (starts - last.starts).saturating_sub(self.spent - last.spent)
+        });
+        self.last = Some(Count {
+            starts,
+            serial: serial.to_owned(),
+            spent: self.spent,
+            foreign: last.as_ref().map_or(0, |last| last.foreign) + more,
+            since_s: last.map_or(at_s, |last| last.since_s),
+        });
+        more
+    }
+
+    /// What the disk said last.
+    pub fn last(&self) -> Option<&Count> {
+        self.last.as_ref()
+    }
+}

@@ -1,7 +1,7 @@
 //! The balance of spin-ups, over generated days in virtual time.
 
 use greenfs::days::{self, Happening, Volume};
-use greenfs::spin::{Balance, DAY_S, Limits, Needs, Reason, SpinUp};
+use greenfs::spin::{Balance, DAY_S, Limits, Needs, Reason, SpinUp, Tally};
 use proptest::prelude::*;
 
 /// What happens on a day: after so many seconds, so many bytes change, and the remote goes or comes.
@@ -117,4 +117,29 @@ fn the_trigger_adapts_to_the_history() {
     };
     assert_eq!(of(1).reason(200, &more), Some(Reason::Much));
     assert_eq!(of(2).reason(200, &more), None);
+}
+
+/// Who else wakes the disk would stay unknown, or be found where nobody does.
+#[test]
+fn starts_that_nobody_here_is_the_cause_of_are_counted() {
+    let mut tally = Tally::default();
+    tally.spend();
+    assert_eq!(
+        tally.compare(100, 40, "a"),
+        0,
+        "what was before is not known"
+    );
+    tally.spend();
+    tally.spend();
+    assert_eq!(tally.compare(200, 42, "a"), 0);
+    tally.spend();
+    assert_eq!(tally.compare(300, 46, "a"), 3);
+    tally.spend();
+    assert_eq!(tally.compare(400, 46, "a"), 0, "it was turning already");
+    let last = tally.last().expect("it was counted");
+    assert_eq!((last.starts, last.foreign, last.since_s), (46, 3, 100));
+    assert_eq!(tally.compare(500, 900, "b"), 0, "another disk");
+    assert_eq!(tally.compare(600, 7, "b"), 0, "a count that began anew");
+    let last = tally.last().expect("it was counted");
+    assert_eq!((last.foreign, last.since_s), (0, 600));
 }

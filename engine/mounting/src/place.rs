@@ -86,29 +86,49 @@ pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// A mount, as the kernel's table has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mounted {
+    /// Major and minor number of its device; major 0 is none of a disk.
+    pub device: (u32, u32),
+    pub point: PathBuf,
+    /// The type of the file system.
+    pub kind: String,
+    pub source: String,
+}
+
 /// The source of the topmost mount on a folder.
 ///
 /// # Errors
 /// If the kernel's table cannot be read.
 pub fn mounted_on(path: &Path) -> io::Result<Option<String>> {
     let table = fs::read_to_string("/proc/self/mountinfo")?;
-    let mut found = table
-        .lines()
-        .filter_map(mount)
-        .filter(|(point, _)| Path::new(point) == path);
-    Ok(found.next_back().map(|(_, source)| source))
+    let found = mounts(&table)
+        .into_iter()
+        .rfind(|mount| mount.point == path);
+    Ok(found.map(|mount| mount.source))
 }
 
-/// Mount point and source of a line of mountinfo (proc(5)).
-fn mount(line: &str) -> Option<(String, String)> {
-    let point = line.split(' ').nth(4)?;
-    let (_, after) = line.split_once(" - ")?;
-    let source = after.split(' ').nth(1)?;
-    Some((unescaped(point), unescaped(source)))
+/// The mounts of the text of /proc/self/mountinfo (proc(5)), in its order.
+pub fn mounts(table: &str) -> Vec<Mounted> {
+    table.lines().filter_map(mount).collect()
 }
 
-/// Blank, tab, newline and backslash are written in octal there.
-fn unescaped(text: &str) -> String {
+fn mount(line: &str) -> Option<Mounted> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut before = before.split(' ').skip(2);
+    let (major, minor) = before.next()?.split_once(':')?;
+    let mut after = after.split(' ');
+    Some(Mounted {
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        point: unescaped(before.nth(1)?).into(),
+        kind: unescaped(after.next()?),
+        source: unescaped(after.next()?),
+    })
+}
+
+/// A path as tables of the kernel have it: blank, tab, newline and backslash are octal there.
+pub fn unescaped(text: &str) -> String {
     [
         ("\\040", " "),
         ("\\011", "\t"),
@@ -129,7 +149,12 @@ mod tests {
     #[test]
     fn mounts_are_read_from_the_kernels_table() {
         let line = "36 35 98:0 /mnt1 /a\\040place rw,noatime master:1 - fuse fsgreen-simdisk rw";
-        let expected = ("/a place".to_owned(), "fsgreen-simdisk".to_owned());
+        let expected = Mounted {
+            device: (98, 0),
+            point: "/a place".into(),
+            kind: "fuse".into(),
+            source: "fsgreen-simdisk".into(),
+        };
         assert_eq!(mount(line), Some(expected));
         assert_eq!(mount("36 35 98:0"), None);
     }

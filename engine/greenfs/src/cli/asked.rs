@@ -8,11 +8,15 @@ use lexopt::{Parser, prelude::*};
 
 use crate::fault::Fault;
 use crate::net::SCHEME;
+use crate::power::{Machine, Power};
 use crate::protocol::Role;
 use crate::spin::Limits;
 
 /// A branch that does not answer for so long is not waited for, unless told otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The disk is put to sleep once nobody has used it for so long, unless told otherwise.
+const SLEEP_AFTER: Duration = Duration::from_secs(60);
 
 /// Existing folders, none in another.
 pub struct Asked {
@@ -34,6 +38,10 @@ pub struct Asked {
     pub whole: bool,
     /// How much of the files may be on flash. MiB.
     pub flash_mib: Option<u32>,
+    /// The disk is put to sleep once nobody has used it for so long; zero: it is left alone.
+    pub sleep_after: Duration,
+    /// A line for `sh` that does so.
+    pub sleep_command: Option<String>,
 }
 
 /// The fault that a wrong command line is.
@@ -52,6 +60,7 @@ impl Asked {
         let (mut anew, mut dry_run, mut foreground) = (false, false, false);
         let (mut patience, mut limits) = (PATIENCE, Limits::default());
         let (mut flash_mib, mut whole) = (None, false);
+        let (mut sleep_after, mut sleep_command) = (SLEEP_AFTER, None);
         while let Some(argument) = parser.next().map_err(usage)? {
             let is_remote = argument == Long("remote");
             let folder = match argument {
@@ -82,6 +91,15 @@ impl Asked {
                 }
                 Long("flash-mib") if is_mount => {
                     flash_mib = Some(number(parser).map_err(usage)?);
+                    continue;
+                }
+                Long("sleep-after") if is_mount => {
+                    sleep_after = seconds(parser).map_err(usage)?;
+                    continue;
+                }
+                Long("sleep-command") if is_mount => {
+                    let line = parser.value().and_then(|line| line.string());
+                    sleep_command = Some(line.map_err(usage)?);
                     continue;
                 }
                 Value(place) if is_mount && at.is_none() => {
@@ -115,6 +133,8 @@ impl Asked {
             limits,
             whole,
             flash_mib,
+            sleep_after,
+            sleep_command,
         };
         let has_remote = asked.branches.iter().any(|(role, _)| *role == Role::Remote);
         if flash_mib.is_some() && !has_remote {
@@ -130,6 +150,19 @@ impl Asked {
     pub fn mountpoint(&self) -> Result<&Path, Fault> {
         let at = self.at.as_deref();
         at.ok_or_else(|| wrong("on which folder is it to be mounted?".into()))
+    }
+
+    /// The disk that a mount puts to sleep, if there is one.
+    pub fn power(&self) -> Option<Power> {
+        let place = |role| {
+            let named = self.branches.iter().find(|(its, _)| *its == role);
+            named.map(|(_, place)| place.as_path())
+        };
+        let disk = place(Role::Disk).filter(|_| !self.sleep_after.is_zero())?;
+        let mut others = vec![("flash folder", self.flash.as_path())];
+        others.extend(place(Role::Remote).map(|remote| ("remote folder", remote)));
+        let command = self.sleep_command.clone();
+        Some(Power::new(Machine::here(), disk.into(), &others, command))
     }
 
     fn check_apart(&self) -> Result<(), Fault> {

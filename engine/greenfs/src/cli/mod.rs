@@ -35,7 +35,8 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
 
 While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
 disk is brought up when there is a reason: it is new, it lacks much, no remote has the changes, it is
-night, or the volume is unmounted. Without a mount, work in the flash folder itself and call sync.
+night, or the volume is unmounted; then it is put to sleep again. Without a mount, work in the flash
+folder itself and call sync.
 
 The first use makes a folder .greenfs in each. A branch that is not named or not there is away: what
 changes meanwhile, removals and new names included, reaches it when it is back. What others changed
@@ -55,6 +56,9 @@ one from the root of the volume whose remote that is.
   --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
   --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
   --spin-ups N   with mount and days: the disk is spun up at most N times in any 24 hours (4)
+  --sleep-after S  with mount: the disk is put to sleep once nobody has used it for S seconds (60); 0: it
+                 is left alone
+  --sleep-command LINE  with mount: put it to sleep by this line for sh, where $1 is the disk: /dev/sdb
   --listen ADDRESS:PORT  with serve: where clients come (127.0.0.1:7420; port 0 is any that is free)
   --cert, --key, --clients  with serve: its certificate and key, and the authority of its clients
   --keep DIR     with serve: keep there what clients destroy

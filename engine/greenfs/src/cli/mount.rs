@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,8 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         anew: asked.anew,
         patience: asked.patience,
         limits: asked.limits,
+        power: asked.power().map(Arc::new),
+        sleep_after: asked.sleep_after,
         flash_most_b: asked.flash_mib.map(|mib| u64::from(mib) << 20),
     };
     let said = format!("mounted {} on {}\n", asked.flash.display(), at.display());
@@ -71,6 +74,12 @@ fn start(asked: &Asked, at: &Path) -> Result<(String, ExitCode), Fault> {
     greenfs
         .arg("--spin-ups")
         .arg(asked.limits.per_day.to_string());
+    greenfs
+        .arg("--sleep-after")
+        .arg(asked.sleep_after.as_secs_f64().to_string());
+    if let Some(line) = &asked.sleep_command {
+        greenfs.arg("--sleep-command").arg(line);
+    }
     if let Some(mib) = asked.flash_mib {
         greenfs.arg("--flash-mib").arg(mib.to_string());
     }

@@ -45,8 +45,20 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
                 None => writeln!(text, "{role:<7} none yet"),
             },
         };
+        if let Some(sleep) = sleep(asked, role) {
+            let _ = writeln!(text, "        {sleep}");
+        }
     }
     Ok((text, ExitCode::SUCCESS))
+}
+
+/// Whether a mount would put the disk to sleep.
+fn sleep(asked: &Asked, role: Role) -> Option<String> {
+    let power = asked.power().filter(|_| role == Role::Disk)?;
+    Some(match power.find() {
+        Ok(disk) => format!("a mount puts {disk} to sleep"),
+        Err(why) => format!("a mount does not put it to sleep: {why}"),
+    })
 }
 
 /// What a mount counts, as a line of JSON.

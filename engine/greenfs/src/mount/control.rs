@@ -16,7 +16,9 @@ use crate::branch::folder::Folder;
 use crate::branch::own;
 use crate::mount::origins::Counts;
 use crate::mount::shared::Shared;
+use crate::mount::spins::Spins;
 use crate::mount::standing::{Phase, Standing, Standings};
+use crate::power::{self, Power};
 use crate::protocol::{Kind, Role, State};
 use crate::report::{lacks, size};
 use crate::sys;
@@ -63,6 +65,8 @@ pub struct Report {
     pub since: SystemTime,
     pub counts: Arc<Counts>,
     pub flash_most_b: Option<u64>,
+    pub power: Option<Arc<Power>>,
+    pub spins: Arc<Spins>,
 }
 
 /// What flash has of the files, and what was read elsewhere since the volume was mounted.
@@ -120,6 +124,8 @@ impl Report {
     }
 
     fn text(&self) -> String {
+        // A disk may take its time to answer.
+        let disk = self.disk();
         let flash = self.shared.flash();
         let state = flash.state();
         let count = state.catalogue.nodes().len().saturating_sub(1);
@@ -136,6 +142,9 @@ impl Report {
         self.standings.look(|branches| {
             for (role, standing) in branches {
                 let _ = writeln!(text, "{role:<7} {}", said(*role, standing, state));
+                if *role == Role::Disk {
+                    text += &disk;
+                }
             }
         });
         if flash.left_out() > 0 {
@@ -149,6 +158,21 @@ impl Report {
         // Numbers are always text.
         text += &serde_json::to_string(&stats).unwrap_or_default();
         text.push('\n');
+        text
+    }
+
+    /// How the disk sleeps: why it last did not, and what it says itself.
+    fn disk(&self) -> String {
+        let mut text = format!("        {}\n", self.spins.said());
+        let power = self.power.as_ref();
+        if let Some((power, disk)) = power.and_then(|power| Some((power, power.known()?))) {
+            let state = power.state(&disk);
+            let woken = match state == power::State::Active && self.spins.is_asleep() {
+                true => ", though it was put to sleep: others use it",
+                false => "",
+            };
+            let _ = writeln!(text, "        {disk}: {state}{woken}");
+        }
         text
     }
 
@@ -190,6 +214,6 @@ fn said(role: Role, standing: &Standing, state: &State) -> String {
         ),
         false => String::new(),
     };
-    let (place, note) = (standing.place.display(), &standing.note);
-    format!("{place}: {phase}; {lacks}{since}{note}{kept}")
+    let place = standing.place.display();
+    format!("{place}: {phase}; {lacks}{since}{kept}")
 }

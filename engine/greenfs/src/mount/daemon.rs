@@ -22,6 +22,7 @@ use crate::mount::origins::{Counts, Disk, Origins};
 use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
+use crate::mount::quiet::Quiet;
 use crate::mount::remote::{Asked, Remote};
 use crate::mount::router::Router;
 use crate::mount::shared::Shared;
@@ -31,6 +32,7 @@ use crate::mount::standing::{Phase, Standings};
 use crate::mount::tree::Tree;
 use crate::mount::turns::Turns;
 use crate::mount::uses::Uses;
+use crate::power::Power;
 use crate::protocol::Role;
 use crate::spin::Limits;
 use crate::sys;
@@ -53,6 +55,10 @@ pub struct Settings {
     pub patience: Duration,
     /// When the disk is spun up.
     pub limits: Limits,
+    /// Puts the disk to sleep; none if it is left alone.
+    pub power: Option<Arc<Power>>,
+    /// Once nobody has used it for so long.
+    pub sleep_after: Duration,
     /// Bytes of files on flash; more is given up, as far as the other branches have it.
     pub flash_most_b: Option<u64>,
 }
@@ -170,6 +176,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         since: SystemTime::now(),
         counts,
         flash_most_b: settings.flash_most_b,
+        power: settings.power.clone(),
+        spins,
     };
     report.answer_all().map_err(failed)?;
     log.say(&format!("mounted on {}", at.display()));
@@ -220,8 +228,16 @@ fn start_keepers(
         let thread = match role {
             Role::Remote => thread::spawn(move || keeper.run()),
             Role::Disk => {
+                let quiet = settings.power.as_ref().map(|power| {
+                    let (power, log) = (Arc::clone(power), Arc::clone(log));
+                    Quiet::new(power, log, settings.sleep_after)
+                });
                 let spins = Arc::clone(spins);
-                let sleeper = Sleeper { keeper, spins };
+                let sleeper = Sleeper {
+                    keeper,
+                    spins,
+                    quiet,
+                };
                 thread::spawn(move || sleeper.run())
             }
         };

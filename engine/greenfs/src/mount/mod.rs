@@ -3,9 +3,10 @@
 //! `router` takes the kernel's questions to what is, the `tree`, or to the `past`, what the `remote`
 //! held. `names`, `opening` and `data` do what is asked of the tree, and write each change down with
 //! its identity. `keeper` brings one branch up in the background, `sleeper` the disk when there is a
-//! reason; `origins` is where comes from what flash has not, and `bound` what it gives up.
-//! `standing` is how each stands, and who waits for that. No call of a program waits for a
-//! branch that does not answer, but those that look at what was before that is known.
+//! reason, and `quiet` lets that sleep again; `origins` is where comes from what flash has not, and
+//! `bound` what it gives up. `standing` is how each stands, and who waits for that. No call of a
+//! program waits for a branch that does not answer, but those that look at what was before that is
+//! known.
 
 mod answers;
 mod attributes;
@@ -26,6 +27,7 @@ mod past;
 mod patience;
 pub mod place;
 mod places;
+mod quiet;
 mod remote;
 mod router;
 mod shared;

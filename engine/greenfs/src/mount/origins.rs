@@ -147,11 +147,8 @@ impl Origins {
 
     fn read_disk(&self, disk: &Disk, held: &Held, gap: &Range<u64>) -> io::Result<Vec<u8>> {
         let other = |fault: Fault| io::Error::other(fault.what);
-        let is_woken = disk.spins.spend_for_read().map_err(other)?;
+        let (is_woken, _awake) = disk.spins.spend_for_read().map_err(other)?;
         if is_woken {
-            let said = disk.spins.said();
-            self.standings
-                .change(Role::Disk, |standing| standing.note = said);
             self.log
                 .say("disk: spun up: a program read what it alone could give");
         }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::fault::Fault;
 use crate::mount::keeper::Keeper;
+use crate::mount::quiet::Quiet;
 use crate::mount::spins::Spins;
-use crate::mount::standing::{Phase, Standing};
+use crate::mount::standing::Phase;
 use crate::protocol::Role;
 use crate::report;
 use crate::spin::{Needs, Reason};
@@ -23,12 +24,13 @@ const AFTER_FAILURE: Duration = Duration::from_secs(600);
 pub struct Sleeper {
     pub keeper: Keeper,
     pub spins: Arc<Spins>,
+    /// Puts it to sleep; none if it is left alone.
+    pub quiet: Option<Quiet>,
 }
 
 impl Sleeper {
-    /// Bring the disk up when there is a reason, until the end.
-    pub fn run(self) {
-        self.show();
+    /// Bring the disk up when there is a reason, and let it sleep again, until the end.
+    pub fn run(mut self) {
         let mut unprotected = None;
         loop {
             let is_ending = self.keeper.standings.is_ending();
@@ -45,9 +47,40 @@ impl Sleeper {
                     .say("disk: lacks changes; it was spun up too often today");
             }
             if is_ending {
+                return self.stop();
+            }
+            self.rest();
+        }
+    }
+
+    /// Wait until it is time to look again, or the end. Let the disk sleep meanwhile.
+    fn rest(&mut self) {
+        let begun = Instant::now();
+        while !self.keeper.standings.is_ending() {
+            let left = LOOK.saturating_sub(begun.elapsed());
+            if left.is_zero() {
                 return;
             }
-            self.keeper.standings.rest(LOOK);
+            let pause = self
+                .quiet
+                .as_ref()
+                .map_or(left, |quiet| quiet.after.min(left));
+            self.keeper.standings.rest(pause);
+            if self
+                .quiet
+                .as_mut()
+                .is_some_and(|quiet| quiet.is_time(&self.spins))
+            {
+                self.stop();
+            }
+        }
+    }
+
+    /// Put the disk to sleep, if it was used.
+    fn stop(&mut self) {
+        if let Some(quiet) = self.quiet.as_mut().filter(|_| self.spins.is_sleep_due()) {
+            // The end of a mount does not wait for a disk that hangs.
+            self.keeper.steps.time(|| quiet.stop(&self.spins));
         }
     }
 
@@ -87,18 +120,11 @@ impl Sleeper {
 
     fn bring_up(&self, why: Reason) -> Result<(), Fault> {
         self.spins.spend(why)?;
-        self.show();
         self.keeper.log.say(&format!("disk: spun up: {why}"));
         let mut disk = self.keeper.connect()?;
         let record = self.keeper.bring_up(&mut disk);
         let record = record.map_err(|trouble| self.keeper.fault(trouble))?;
         self.keeper.has_all(&disk, record, Phase::Asleep);
         Ok(())
-    }
-
-    fn show(&self) {
-        let said = self.spins.said();
-        let change = |standing: &mut Standing| standing.note = said;
-        self.keeper.standings.change(Role::Disk, change);
     }
 }

@@ -33,8 +33,6 @@ pub struct Standing {
     pub whole_at: Option<SystemTime>,
     /// What others changed there was kept.
     pub has_kept: bool,
-    /// What else a person wants to know.
-    pub note: String,
 }
 
 /// A program that waits until all connected branches have what was done up to a record.
@@ -76,7 +74,6 @@ impl Standings {
             holds: 0,
             whole_at: None,
             has_kept: false,
-            note: String::new(),
         };
         self.state().branches.insert(role, standing);
     }
