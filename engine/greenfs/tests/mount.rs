@@ -263,3 +263,44 @@ fn a_plain_user_mounts_and_unmounts() {
     );
     home.same_trees("flash", "remote");
 }
+
+/// A compiler looks for thousands of files that are not there: each look would cost a request. But what
+/// comes to be there must be seen.
+#[test]
+fn what_is_not_there_is_asked_for_once() {
+    let Some(mut home) = Home::new("nothing") else {
+        return;
+    };
+    home.mount(&[]);
+    let none = home.mnt("none");
+    let look = || fs::symlink_metadata(&none).map_err(|error| error.kind());
+    let Some(before) = home.reads() else {
+        return;
+    };
+    for _ in 0..2000 {
+        assert_eq!(look().map(|_| ()), Err(io::ErrorKind::NotFound));
+    }
+    let asked = home.reads().expect("it was counted before") - before;
+    assert!(asked < 500, "{asked} requests");
+
+    let other = home.mnt("other");
+    fs::write(&other, "x").expect("it is writable");
+    let ways: [&dyn Fn() -> io::Result<()>; 6] = [
+        &|| fs::write(&none, "x"),
+        &|| fs::create_dir(&none),
+        &|| std::os::unix::fs::symlink("target", &none),
+        &|| fs::hard_link(&other, &none),
+        &|| File::create_new(&none).map(drop),
+        &|| fs::rename(&other, &none),
+    ];
+    for make in ways {
+        make().expect("nothing is there");
+        let found = look().expect("it was made");
+        match found.is_dir() {
+            true => fs::remove_dir(&none).expect("it is there"),
+            false => fs::remove_file(&none).expect("it is there"),
+        }
+        assert_eq!(look().map(|_| ()), Err(io::ErrorKind::NotFound));
+    }
+    home.umount();
+}

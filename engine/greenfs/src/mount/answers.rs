@@ -1,11 +1,11 @@
 //! What the kernel is answered, when something was found or done, or not.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
-    FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
+    FileAttr, FileHandle, FileType, FopenFlags, Generation, INodeNo, ReplyAttr, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
 };
 
 use crate::mount::errors::errno;
@@ -15,8 +15,40 @@ use crate::mount::handles::Listing;
 pub const NAMES_LAST: Duration = Duration::from_secs(3600);
 pub const ATTRIBUTES_LAST: Duration = Duration::from_secs(1);
 
+/// That a name stands for nothing. One that was made but could not be shown, as when too many files
+/// are open, is seen after that.
+const NOTHING_LASTS: Duration = Duration::from_secs(60);
+
+/// What stands for nothing: only the number counts.
+const NOTHING: FileAttr = FileAttr {
+    ino: INodeNo(0),
+    size: 0,
+    blocks: 0,
+    atime: UNIX_EPOCH,
+    mtime: UNIX_EPOCH,
+    ctime: UNIX_EPOCH,
+    crtime: UNIX_EPOCH,
+    kind: FileType::RegularFile,
+    perm: 0,
+    nlink: 0,
+    uid: 0,
+    gid: 0,
+    rdev: 0,
+    blksize: 0,
+    flags: 0,
+};
+
 pub fn entry(reply: ReplyEntry, result: io::Result<FileAttr>) {
     entry_for(reply, result.map(|found| (found, NAMES_LAST)));
+}
+
+/// The kernel does not ask again for a name that stands for nothing.
+pub fn entry_or_none(reply: ReplyEntry, result: io::Result<Option<FileAttr>>) {
+    let found = result.map(|found| match found {
+        Some(found) => (found, NAMES_LAST),
+        None => (NOTHING, NOTHING_LASTS),
+    });
+    entry_for(reply, found);
 }
 
 /// For how long the name stands for it comes with what was found.

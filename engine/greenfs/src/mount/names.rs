@@ -8,7 +8,7 @@ use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 
 use crate::branch::folder::Folder;
 use crate::mount::attributes::{Wish, attributes, device, opened};
-use crate::mount::errors::{error, gone};
+use crate::mount::errors::error;
 use crate::mount::handles::Listing;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::{Kind, Node, NodeId};
@@ -19,13 +19,14 @@ use crate::volume::Flash;
 const NAME_MOST_B: usize = 255;
 
 impl Tree {
-    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<FileAttr> {
+    /// What a name stands for, if for anything: flash knows every name.
+    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<Option<FileAttr>> {
         if name.len() > NAME_MOST_B {
             return Err(error(libc::ENAMETOOLONG));
         }
         let flash = self.shared.flash();
         let id = flash.lookup(node(parent)?, name);
-        self.attributes(&flash, id.ok_or_else(gone)?)
+        id.map(|id| self.attributes(&flash, id)).transpose()
     }
 
     pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {

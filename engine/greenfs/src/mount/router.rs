@@ -17,7 +17,8 @@ use fuser::{
 
 use crate::branch::OWN;
 use crate::mount::answers::{
-    attributes, data, empty, entry, entry_for, handle, listing, offset, space, written,
+    attributes, data, empty, entry, entry_for, entry_or_none, handle, listing, offset, space,
+    written,
 };
 use crate::mount::attributes::Wish;
 use crate::mount::past::Past;
@@ -96,7 +97,7 @@ impl Filesystem for Router {
                 let find = move |past: &Past| past.look_up(parent, &name);
                 past.within(parent, find, |found| entry_for(reply, found));
             }
-            None => entry(reply, self.tree.look_up(parent, name)),
+            None => entry_or_none(reply, self.tree.look_up(parent, name)),
         }
     }
 

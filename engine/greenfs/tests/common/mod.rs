@@ -99,6 +99,18 @@ impl Home {
         self.daemon = Some(daemon);
     }
 
+    /// How often the daemon has read anything, as a request of the kernel. None, with the reason
+    /// printed, where the kernel does not count that.
+    pub fn reads(&self) -> Option<u64> {
+        let pid = self.daemon.as_ref().expect("it is mounted").id();
+        let counts = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+        let reads = counts.lines().find_map(|line| line.strip_prefix("syscr: "));
+        if reads.is_none() {
+            eprintln!("skipped: needs a kernel that counts reads (CONFIG_TASK_IO_ACCOUNTING)");
+        }
+        reads.map(|reads| reads.parse().expect("it is a number"))
+    }
+
     /// Send the daemon a signal by its name.
     pub fn signal(&self, signal: &str) {
         let pid = self.daemon.as_ref().expect("it is mounted").id();
