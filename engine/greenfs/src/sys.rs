@@ -255,6 +255,12 @@ pub fn link_node(node: &File, to: &Path) -> io::Result<()> {
     checked(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), flags) })
 }
 
+/// Take the lock of an open file or folder together with others who do, or fail if somebody has it alone.
+pub fn share_lock(file: &impl AsFd) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::flock(file.as_fd().as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) })
+}
+
 /// Let the kernel end a connection whose other side has been silent for 5 s, as when a cable is out.
 pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
     let fd = socket.as_fd().as_raw_fd();

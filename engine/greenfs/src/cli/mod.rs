@@ -4,6 +4,7 @@ mod asked;
 mod days;
 mod mount;
 mod past;
+mod pool;
 mod serve;
 mod status;
 mod sync;
@@ -32,6 +33,7 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs days   TABLE [--spin-ups N] [--new]              when the disk would be woken; nothing is touched
   greenfs serve  DIR --cert FILE --key FILE --clients FILE  be the remote of others, over the network
   greenfs certificates DIR [--host NAME] [--client NAME]   make the keys for that
+  greenfs pool   check DIR / sweep DIR / key FILE          see that it is whole; remove what is not needed; make a key
 
 While it is mounted, the remote gets every change within moments, and an fsync waits for that. The
 disk is brought up when there is a reason: it is new, it lacks much, no remote has the changes, it is
@@ -62,6 +64,9 @@ one from the root of the volume whose remote that is.
   --listen ADDRESS:PORT  with serve: where clients come (127.0.0.1:7420; port 0 is any that is free)
   --cert, --key, --clients  with serve: its certificate and key, and the authority of its clients
   --keep DIR     with serve: keep there what clients destroy
+  --pool DIR     with serve: keep the data of files there, as chunks of which each is there once, whichever
+                 folder's file has it; several servers may have one pool
+  --pool-key FILE  with serve and pool: encrypt them with the key that `greenfs pool key FILE` made
   --host NAME    with certificates: a name or address of the server; may be given several times
   --client NAME  with certificates: make the keys of this client (client)
 
@@ -122,6 +127,7 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
         Some("days") => Some(days::run(parser)?),
         Some("history") => Some(past::history(parser)?),
         Some("restore") => Some(past::restore(parser)?),
+        Some("pool") => Some(pool::run(parser)?),
         Some("serve") => Some(serve::run(parser)?),
         Some("certificates") => Some(serve::certificates(parser)?),
         _ => None,

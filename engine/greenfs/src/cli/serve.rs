@@ -35,6 +35,7 @@ pub fn run(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault> {
 fn settings(parser: &mut Parser) -> Result<Option<Settings>, lexopt::Error> {
     let (mut folder, mut listen, mut keep) = (None, LISTEN, None);
     let (mut certificate, mut key, mut clients) = (None, None, None);
+    let (mut pool, mut pool_key) = (None, None);
     while let Some(argument) = parser.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(None),
@@ -43,9 +44,14 @@ fn settings(parser: &mut Parser) -> Result<Option<Settings>, lexopt::Error> {
             Long("key") => key = Some(parser.value()?.into()),
             Long("clients") => clients = Some(parser.value()?.into()),
             Long("keep") => keep = Some(parser.value()?.into()),
+            Long("pool") => pool = Some(parser.value()?.into()),
+            Long("pool-key") => pool_key = Some(parser.value()?.into()),
             Value(path) if folder.is_none() => folder = Some(path.into()),
             other => return Err(other.unexpected()),
         }
+    }
+    if pool_key.is_some() && pool.is_none() {
+        return Err("of which pool is --pool-key? Name it with --pool".into());
     }
     Ok(Some(Settings {
         folder: folder.ok_or("which folder is to be served?")?,
@@ -54,6 +60,8 @@ fn settings(parser: &mut Parser) -> Result<Option<Settings>, lexopt::Error> {
         key: key.ok_or("which key is --key?")?,
         clients: clients.ok_or("which authority of clients is --clients?")?,
         keep,
+        pool,
+        pool_key,
     }))
 }
 

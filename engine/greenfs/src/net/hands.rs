@@ -1,16 +1,17 @@
 //! What a server does for one client: each request on the folder that is served.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use crate::branch::folder::Folder;
 use crate::branch::store::Store;
 use crate::net::frame::TAIL_MOST_B;
 use crate::net::keeping::Keeping;
 use crate::net::request::{Answer, Request};
+use crate::net::tree::Tree;
 
 pub struct Hands<'a> {
-    pub folder: Folder,
+    pub tree: Tree<'a>,
     /// The client claimed the folder.
     pub may_change: bool,
     pub keeping: Option<&'a Keeping>,
@@ -20,7 +21,7 @@ impl Hands<'_> {
     /// Do what is asked. Returns the answer, and what was asked for.
     pub fn answer(&mut self, request: &Request, data: &[u8]) -> (Answer, Vec<u8>) {
         let looked = match request {
-            Request::List(place) => self.folder.list(place.path()).map(|names| {
+            Request::List(place) => self.tree.store().list(place.path()).map(|names| {
                 let mut all = Vec::new();
                 for name in names {
                     all.extend_from_slice(name.as_bytes());
@@ -29,7 +30,7 @@ impl Hands<'_> {
                 (Answer::Done, all)
             }),
             Request::Look(place) => {
-                let found = self.folder.look(place.path());
+                let found = self.tree.store().look(place.path());
                 found.map(|found| (Answer::Found(found), Vec::new()))
             }
             Request::Read {
@@ -38,8 +39,9 @@ impl Hands<'_> {
                 most_b,
             } => {
                 let most_b = (*most_b).min(TAIL_MOST_B);
-                let read = self.folder.read(place.path(), *offset, most_b);
-                read.map(|read| (Answer::Done, read))
+                let read = self.tree.store().read(place.path(), *offset, most_b);
+                read.inspect_err(|error| say(place.path(), error))
+                    .map(|read| (Answer::Done, read))
             }
             request => self
                 .change(request, data)
@@ -55,26 +57,33 @@ impl Hands<'_> {
         if !self.may_change {
             return Err(io::Error::from_raw_os_error(libc::EROFS));
         }
-        let act = |folder: &mut Folder| match request {
-            Request::Create { place, mode } => folder.create(place.path(), *mode),
-            Request::Write { place, offset } => folder.write(place.path(), *offset, data),
-            Request::Truncate { place, size_b } => folder.truncate(place.path(), *size_b),
-            Request::MakeFolder { place, mode } => folder.make_folder(place.path(), *mode),
-            Request::Symlink { place, target } => folder.symlink(place.path(), target),
-            Request::Link { from, to } => folder.link(from.path(), to.path()),
-            Request::Rename { from, to } => folder.rename(from.path(), to.path()),
-            Request::RemoveFile(place) => folder.remove_file(place.path()),
-            Request::RemoveFolder(place) => folder.remove_folder(place.path()),
-            Request::Dress { place, attributes } => folder.dress(place.path(), attributes),
-            Request::Sync(place) => folder.sync(place.path()),
-            Request::SyncAll => folder.sync_all(),
+        let act = |on: &mut dyn Store| match request {
+            Request::Create { place, mode } => on.create(place.path(), *mode),
+            Request::Write { place, offset } => on.write(place.path(), *offset, data),
+            Request::Truncate { place, size_b } => on.truncate(place.path(), *size_b),
+            Request::MakeFolder { place, mode } => on.make_folder(place.path(), *mode),
+            Request::Symlink { place, target } => on.symlink(place.path(), target),
+            Request::Link { from, to } => on.link(from.path(), to.path()),
+            Request::Rename { from, to } => on.rename(from.path(), to.path()),
+            Request::RemoveFile(place) => on.remove_file(place.path()),
+            Request::RemoveFolder(place) => on.remove_folder(place.path()),
+            Request::Dress { place, attributes } => on.dress(place.path(), attributes),
+            Request::Sync(place) => on.sync(place.path()),
+            Request::SyncAll => on.sync_all(),
             Request::Hello { .. } | Request::List(_) | Request::Look(_) | Request::Read { .. } => {
                 Err(io::ErrorKind::InvalidInput.into())
             }
         };
         match self.keeping {
-            Some(keeping) => keeping.around(request, &mut self.folder, act),
-            None => act(&mut self.folder),
+            Some(keeping) => keeping.around(request, &mut self.tree, act),
+            None => act(self.tree.store_mut()),
         }
+    }
+}
+
+/// What the kernel has no number for, the client cannot be told: that a file in a pool is damaged.
+fn say(path: &Path, error: &io::Error) {
+    if error.raw_os_error().is_none() {
+        let _ = writeln!(io::stderr(), "greenfs: {}: {error}", path.display());
     }
 }

@@ -14,10 +14,13 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use crate::branch::folder::Folder;
+use crate::branch::store::Store;
 use crate::branch::{OWN, own};
 use crate::clock;
 use crate::fault::Fault;
 use crate::net::request::Request;
+use crate::net::tree::Tree;
+use crate::pool::tenants::LOG;
 use crate::{sys, text};
 
 /// Files of a branch that are written over and over, and a folder for what is not whole yet.
@@ -30,8 +33,6 @@ const SCRATCH: [&str; 7] = [
     "probe",
     "stage",
 ];
-
-const LOG: &str = "log";
 
 pub struct Keeping {
     folder: PathBuf,
@@ -89,13 +90,13 @@ impl Keeping {
     pub fn around(
         &self,
         request: &Request,
-        of: &mut Folder,
-        act: impl FnOnce(&mut Folder) -> io::Result<()>,
+        of: &mut Tree,
+        act: impl FnOnce(&mut dyn Store) -> io::Result<()>,
     ) -> io::Result<()> {
-        let link = self.before(request, of)?;
-        act(of).inspect_err(|_| {
+        let link = self.before(request, of.folder())?;
+        act(of.store_mut()).inspect_err(|_| {
             // The client hears of the first failure.
-            let _ = self.take_back(request, link.as_deref(), of);
+            let _ = self.take_back(request, link.as_deref(), of.folder());
         })
     }
 

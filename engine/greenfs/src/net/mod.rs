@@ -17,6 +17,7 @@ mod server;
 mod session;
 mod site;
 mod timely;
+mod tree;
 
 pub use certificates::make;
 pub use server::{Settings, serve};

@@ -7,9 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustls::ServerConfig;
 
 use crate::net::keeping::Keeping;
+use crate::pool::Pool;
 
 pub struct Served {
     pub folder: PathBuf,
+    /// Where the data of its files are; none if in the files.
+    pub pool: Option<Pool>,
     pub tls: Arc<ServerConfig>,
     pub keeping: Option<Keeping>,
     pub clients: Slots,

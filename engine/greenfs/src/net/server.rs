@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, Builder};
 use std::time::Duration;
@@ -13,6 +13,8 @@ use crate::net::keeping::Keeping;
 use crate::net::keys;
 use crate::net::served::{Served, Slots};
 use crate::net::session;
+use crate::pool::Pool;
+use crate::pool::tenants::{self, Tenant};
 use crate::sys;
 use mounting::signals;
 
@@ -36,6 +38,10 @@ pub struct Settings {
     pub clients: PathBuf,
     /// Where what clients destroy is kept.
     pub keep: Option<PathBuf>,
+    /// Where the data of files go; none if into the files.
+    pub pool: Option<PathBuf>,
+    /// The key by which they are encrypted there.
+    pub pool_key: Option<PathBuf>,
 }
 
 /// Serve until a signal asks for the end. `ready` is called with the address once clients can come.
@@ -52,10 +58,12 @@ pub fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), 
         let what = format!("this folder cannot be served: {error}");
         Fault::new(what, &settings.folder, "make it with `mkdir -p`")
     })?;
+    let pool = pool(settings, &folder)?;
     let keep = settings.keep.as_ref();
     let keeping = keep.map(|keep| Keeping::new(keep, &folder)).transpose()?;
     let served = Arc::new(Served {
         folder,
+        pool,
         tls: keys::server(&settings.certificate, &settings.key, &settings.clients)?,
         keeping,
         clients: Slots::new(CLIENTS_MOST),
@@ -76,6 +84,41 @@ pub fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), 
     // What a client is told to be done is done: there is nothing to be ended.
     signals::wait_for_stop();
     Ok(())
+}
+
+/// The pool that is to be used, with the folder and that of what is kept as its own.
+fn pool(settings: &Settings, folder: &Path) -> Result<Option<Pool>, Fault> {
+    let Some(root) = &settings.pool else {
+        tenants::expect_plain(folder)?;
+        return Ok(None);
+    };
+    let resolved = |folder: &Path| {
+        fs::canonicalize(folder).map_err(|error| {
+            let what = format!("this folder cannot be used: {error}");
+            Fault::new(what, folder, "make it with `mkdir -p`")
+        })
+    };
+    let root = resolved(root)?;
+    let keep = settings.keep.as_deref().map(resolved).transpose()?;
+    for other in [Some(folder), keep.as_deref()].into_iter().flatten() {
+        if root.starts_with(other) || other.starts_with(&root) {
+            let what = format!(
+                "this pool is {} or in it, or that is in the pool",
+                other.display()
+            );
+            return Err(Fault::new(
+                what,
+                &root,
+                "name folders apart from each other",
+            ));
+        }
+    }
+    let pool = Pool::serve(&root, settings.pool_key.as_deref())?;
+    Tenant::served(folder).enter(&pool)?;
+    if let Some(keep) = &keep {
+        Tenant::kept(keep).enter(&pool)?;
+    }
+    Ok(Some(pool))
 }
 
 fn welcome(listener: &TcpListener, served: &Arc<Served>) {

@@ -15,6 +15,8 @@ use crate::net::hands::Hands;
 use crate::net::request::{Answer, Request, VERSION};
 use crate::net::served::{Served, Slot};
 use crate::net::timely::Timely;
+use crate::net::tree::Tree;
+use crate::pool::pooled::Pooled;
 
 /// A client has so long to show its certificate and say what it wants.
 const GREETING: Duration = Duration::from_secs(5);
@@ -73,8 +75,12 @@ fn greet<'a>(hello: &Request, served: &'a Served) -> Result<(Hands<'a>, Slot), A
             refused(what, "see on the server that it is mounted")
         }),
     };
+    let folder = folder?;
     let hands = Hands {
-        folder: folder?,
+        tree: match &served.pool {
+            Some(pool) => Tree::Pooled(Box::new(Pooled::new(folder, pool))),
+            None => Tree::Plain(folder),
+        },
         may_change: claims,
         keeping: served.keeping.as_ref(),
     };

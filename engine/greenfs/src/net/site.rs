@@ -12,6 +12,7 @@ use crate::branch::folder::Folder;
 use crate::branch::store::{PIECE_B, Store};
 use crate::fault::Fault;
 use crate::net::client::Client;
+use crate::pool::tenants;
 use crate::protocol::{Attributes, Found};
 
 /// The address of a branch on a server is this and `HOST:PORT`.
@@ -30,7 +31,10 @@ impl Site {
     pub fn claim(place: &Path, patience: Duration) -> Result<Self, Fault> {
         match address(place) {
             Some(address) => Client::connect(address, place, true, patience).map(Self::There),
-            None => Folder::claim(place).map(Self::Here),
+            None => {
+                tenants::expect_plain(place)?;
+                Folder::claim(place).map(Self::Here)
+            }
         }
     }
 
@@ -43,7 +47,11 @@ impl Site {
             Some(address) => Client::connect(address, place, false, patience)
                 .map(Self::There)
                 .map_err(|fault| io::Error::other(fault.what)),
-            None => Folder::open(place).map(Self::Here),
+            None => {
+                let plain = tenants::expect_plain(place);
+                plain.map_err(|fault| io::Error::other(fault.what))?;
+                Folder::open(place).map(Self::Here)
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod mortal;
 mod mounted;
 mod operation;
 mod parts;
+mod pooled;
 mod refusals;
 mod tree;
 mod world;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use greenfs::branch::folder::Folder;
 use greenfs::branch::store::Store;
+use greenfs::pool::audit;
 use greenfs::protocol::{Kind, Role};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -25,6 +27,7 @@ use proptest::test_runner::TestRunner;
 use memory::Memory;
 use mounted::Mounted;
 use operation::{Operation, operations, paths};
+use pooled::Place;
 use world::{Luck, ROLES, World};
 
 #[derive(Clone, Debug)]
@@ -197,11 +200,15 @@ impl Places {
         Self(root, 0)
     }
 
-    fn next(&mut self) -> Folder {
+    fn empty(&mut self) -> PathBuf {
         self.1 += 1;
         let folder = self.0.join(self.1.to_string());
         std::fs::create_dir(&folder).expect("it is writable");
-        Folder::open(&folder).expect("it is there")
+        folder
+    }
+
+    fn next(&mut self) -> Folder {
+        Folder::open(&self.empty()).expect("it is there")
     }
 }
 
@@ -264,6 +271,28 @@ proptest! {
             happen(&mut world, event);
         }
         world.settle();
+    }
+
+    /// What holds of plain files would not hold of files in a pool.
+    #[test]
+    fn in_a_pool(events in prop::collection::vec(quiet_events(), 1..40)) {
+        let mut places = Places::new();
+        let pool = pooled::pool(&places.empty());
+        let mut branches = ROLES.iter();
+        let mut world = World::new(|| match branches.next() {
+            Some(_) => Place::pooled(&places.empty(), &pool),
+            None => Place::Plain(places.next()),
+        });
+        for event in events {
+            happen(&mut world, match event {
+                // Larger than what lies in a recipe.
+                Event::Operate(operation) => Event::Operate(operation.enlarged(1 << 7)),
+                event => event,
+            });
+        }
+        world.settle();
+        let damage = audit::check(&pool).expect("it can be read").damage;
+        prop_assert!(damage.is_empty(), "{:?}", damage);
     }
 
     #[test]

@@ -34,24 +34,17 @@ pub fn events() -> impl Strategy<Value = Event> {
 pub fn large_events() -> impl Strategy<Value = Event> {
     let event = prop_oneof![8 => events(), 1 => Just(Event::Rest)];
     event.prop_map(|event| match event {
-        Event::Operate(operation) => Event::Operate(enlarged(operation)),
+        Event::Operate(operation) => Event::Operate(operation.enlarged(TIMES)),
         Event::Kill(after_us, at_work) => {
-            Event::Kill(after_us, at_work.into_iter().map(enlarged).collect())
+            let at_work = at_work.into_iter();
+            Event::Kill(after_us, at_work.map(|one| one.enlarged(TIMES)).collect())
         }
         event => event,
     })
 }
 
-fn enlarged(operation: Operation) -> Operation {
-    const TIMES: usize = 1 << 13;
-    match operation {
-        Operation::Write(path, at, data) => {
-            Operation::Write(path, at * TIMES as u64, data.repeat(TIMES))
-        }
-        Operation::Truncate(path, size) => Operation::Truncate(path, size * TIMES as u64),
-        operation => operation,
-    }
-}
+/// Files are so many times as large then.
+const TIMES: usize = 1 << 13;
 
 pub struct Mounted {
     home: Home,

@@ -28,6 +28,17 @@ pub enum Operation {
 
 use Operation::*;
 
+impl Operation {
+    /// The same with files that are so many times as large.
+    pub fn enlarged(self, times: usize) -> Self {
+        match self {
+            Write(path, at, data) => Write(path, at * times as u64, data.repeat(times)),
+            Truncate(path, size) => Truncate(path, size * times as u64),
+            operation => operation,
+        }
+    }
+}
+
 /// Paths in a tree so small that operations meet each other.
 pub fn paths() -> impl Strategy<Value = PathBuf> {
     let name = prop_oneof![Just("a"), Just("b"), Just("c")];

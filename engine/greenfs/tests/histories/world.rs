@@ -46,6 +46,7 @@ pub struct World<S: Store> {
 }
 
 impl<S: Store> World<S> {
+    /// The branches get theirs first, then flash.
     pub fn new(mut store: impl FnMut() -> S) -> Self {
         let branch = |role| {
             let store = Rc::new(RefCell::new(store()));

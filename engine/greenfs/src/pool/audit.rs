@@ -1,0 +1,195 @@
+//! All that lives of a pool, looked at: whether every file is whole, and which chunks none needs.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::fault::Fault;
+use crate::pool::Pool;
+use crate::pool::recipe::{self, Broken, Content, Part};
+use crate::pool::secret::Id;
+use crate::pool::tenants::{self, Tenant};
+use crate::sys;
+
+/// How a pool and its folders stand.
+#[derive(Debug, Default)]
+pub struct Report {
+    pub folders: usize,
+    /// Several names of one file count once.
+    pub files: u64,
+    pub files_b: u64,
+    pub chunks: u64,
+    pub chunks_b: u64,
+    /// Of these, chunks that no file needs.
+    pub spare: u64,
+    pub spare_b: u64,
+    /// What is damaged or missing, and which files with it.
+    pub damage: Vec<(PathBuf, String)>,
+}
+
+/// A chunk as it was found.
+struct Chunk {
+    sealed_b: u64,
+    /// None if it is damaged.
+    data_b: Option<usize>,
+    is_needed: bool,
+}
+
+/// Read every chunk and every recipe. Servers may be at work meanwhile.
+///
+/// # Errors
+/// If a folder of the pool is not there, or the pool cannot be read.
+pub fn check(pool: &Pool) -> Result<Report, Fault> {
+    let tenants = tenants::all(pool)?;
+    let mut report = Report {
+        folders: tenants.len(),
+        ..Report::default()
+    };
+    let mut chunks = HashMap::new();
+    let looked = pool.chunks.each(|id, place, sealed_b| {
+        let data_b = match pool.chunks.open(&id, place) {
+            Ok(data) => Some(data.len()),
+            // It has just become durable, and is found there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                report.damage.push((place.to_owned(), error.to_string()));
+                None
+            }
+        };
+        let is_needed = false;
+        let chunk = Chunk {
+            sealed_b,
+            data_b,
+            is_needed,
+        };
+        chunks.insert(id, chunk);
+        Ok(())
+    });
+    looked.map_err(|error| unreadable(&pool.root, &error))?;
+    let mut wrong = |part: &Part| match chunks.get_mut(&part.id) {
+        Some(chunk) => {
+            chunk.is_needed = true;
+            let is_whole = chunk.data_b == Some(part.size_b as usize);
+            (!is_whole).then(|| Broken::Chunk(part.id).to_string())
+        }
+        // It may have come since.
+        None => pool.chunks.get(part).err().map(|error| error.to_string()),
+    };
+    each_file(&tenants, |place, recipe| {
+        let content = recipe.and_then(|recipe| Ok(recipe::read(&recipe, pool.secret())?));
+        report.files += 1;
+        report.files_b += content.as_ref().map_or(0, Content::size_b);
+        let broken = match &content {
+            Ok(Content::Data(_)) => None,
+            Ok(Content::List(list)) => {
+                let broken: Vec<String> = list.parts().iter().filter_map(&mut wrong).collect();
+                broken.into_iter().next()
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        report
+            .damage
+            .extend(broken.map(|what| (place.to_owned(), what)));
+        Ok(())
+    })?;
+    for chunk in chunks.values() {
+        report.chunks += 1;
+        report.chunks_b += chunk.sealed_b;
+        if !chunk.is_needed {
+            report.spare += 1;
+            report.spare_b += chunk.sealed_b;
+        }
+    }
+    Ok(report)
+}
+
+/// Remove the chunks that no file needs. Nobody else uses the pool. Returns how many there were, and
+/// their bytes.
+///
+/// # Errors
+/// If a folder of the pool is not there, or a file there cannot be understood: nothing is removed then.
+pub fn sweep(pool: &Pool) -> Result<(u64, u64), Fault> {
+    let tenants = tenants::all(pool)?;
+    let mut needed: HashSet<Id> = HashSet::new();
+    each_file(&tenants, |place, recipe| {
+        let content = recipe.and_then(|recipe| Ok(recipe::read(&recipe, pool.secret())?));
+        match content {
+            Ok(Content::List(list)) => needed.extend(list.parts().iter().map(|part| part.id)),
+            Ok(Content::Data(_)) => (),
+            Err(error) => {
+                let what = format!("nobody knows which chunks this file needs: {error}");
+                let next = "`greenfs pool check` names all such files: move them out of the folder";
+                return Err(Fault::new(what, place, next));
+            }
+        }
+        Ok(())
+    })?;
+    // What a client removed must not be back after a power cut, without its chunks.
+    for tenant in &tenants {
+        let synced = File::open(&tenant.folder).and_then(|folder| sys::sync_file_system(&folder));
+        synced.map_err(|error| unreadable(&tenant.folder, &error))?;
+    }
+    let (mut removed, mut removed_b) = (0, 0);
+    let swept = pool.chunks.each(|id, place, sealed_b| {
+        if !needed.contains(&id) {
+            fs::remove_file(place)?;
+            removed += 1;
+            removed_b += sealed_b;
+        }
+        Ok(())
+    });
+    swept.map_err(|error| unreadable(&pool.root, &error))?;
+    Ok((removed, removed_b))
+}
+
+fn unreadable(place: &Path, error: &io::Error) -> Fault {
+    let next = "see that it is mounted, and that this user may use it";
+    Fault::new(format!("this cannot be read: {error}"), place, next)
+}
+
+/// Do something with every file that is not empty: what stands in the place of its data, or why that
+/// cannot be read. A file that has several names comes once.
+fn each_file(
+    tenants: &[Tenant],
+    mut act: impl FnMut(&Path, io::Result<Vec<u8>>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut seen = HashSet::new();
+    for tenant in tenants {
+        let mut places = vec![tenant.folder.clone()];
+        while let Some(place) = places.pop() {
+            let read = read(&place, &mut places, |inode, is_only| {
+                is_only || seen.insert(inode)
+            });
+            match read {
+                Ok(Some(recipe)) if !tenant.is_own(&place) => act(&place, Ok(recipe))?,
+                Ok(_) => (),
+                // A client has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+                Err(error) => act(&place, Err(error))?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in the place of a file's data, if it is a file that is not empty and wanted: by its device
+/// and inode, and whether it has only this name. What is in a folder comes among the places.
+fn read(
+    place: &Path,
+    places: &mut Vec<PathBuf>,
+    mut is_wanted: impl FnMut((u64, u64), bool) -> bool,
+) -> io::Result<Option<Vec<u8>>> {
+    let found = fs::symlink_metadata(place)?;
+    if found.is_dir() {
+        for entry in fs::read_dir(place)? {
+            places.push(entry?.path());
+        }
+    }
+    let inode = (found.dev(), found.ino());
+    match found.is_file() && found.len() > 0 && is_wanted(inode, found.nlink() == 1) {
+        true => fs::read(place).map(Some),
+        false => Ok(None),
+    }
+}
