@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::{Home, text};
 
-/// Serves the folder `remote` of a home; killed at the end.
+/// Serves a folder of a home; killed at the end.
 pub struct Server {
     pub process: Child,
     /// `127.0.0.1:PORT`.
@@ -20,10 +20,15 @@ impl Server {
         Self::at(home, "127.0.0.1:0", options)
     }
 
-    /// Serve at an address, with the keys that there are.
+    /// Serve the folder `remote` at an address, with the keys that there are.
     pub fn at(home: &Home, address: &str, options: &[&str]) -> Self {
+        Self::of(home, "remote", address, options)
+    }
+
+    /// Serve a folder at an address, with the keys that there are.
+    pub fn of(home: &Home, folder: &str, address: &str, options: &[&str]) -> Self {
         let mut serve = home.greenfs("serve");
-        serve.args(["remote", "--listen", address]);
+        serve.args([folder, "--listen", address]);
         serve.args(["--cert", "keys/server/cert.pem"]);
         serve.args(["--key", "keys/server/key.pem"]);
         serve.args(["--clients", "keys/ca.pem"]).args(options);

@@ -1,0 +1,98 @@
+"""Gets the files of a folder back that `greenfs serve --pool` has served, without greenfs.
+
+    python3 rescue.py POOL FOLDER TO [KEYFILE]
+
+POOL and FOLDER are as the server has them; FOLDER may also be a part of what was served, or the
+folder of `--keep`. TO must not be there yet. What cannot be read is named and left out, and the
+exit status is then 1. Needs Python 3.8 or later; if the pool is encrypted, also its key and
+`pip install cryptography`.
+"""
+
+import hashlib
+import hmac
+import os
+import shutil
+import stat
+import struct
+import sys
+from pathlib import Path
+
+
+class Pool:
+    """The chunks in a folder; `key` are the 32 bytes of its key, if they are encrypted."""
+
+    def __init__(self, root, key=None):
+        self.root, self.key = root, key
+        if key:
+            from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+            self.cipher = ChaCha20Poly1305
+            self.ids, self.data = (self._mac(key, use) for use in (b"greenfs ids", b"greenfs data"))
+
+    def _mac(self, key, data):
+        return hmac.new(key, data, hashlib.sha256).digest()
+
+    def _id(self, data):
+        return self._mac(self.ids, data) if self.key else hashlib.sha256(data).digest()
+
+    def _opened(self, name, sealed):
+        try:
+            key = self.key and self._mac(self.data, name)
+            data = self.cipher(key).decrypt(bytes(12), sealed, None) if key else sealed
+        except Exception as error:  # a tag that is wrong has an exception of its own
+            raise ValueError(f"{name.hex()} is damaged, or has another key") from error
+        if self._id(data) != name:
+            raise ValueError(f"{name.hex()} is damaged")
+        return data
+
+    def pieces(self, recipe):
+        """Yield the data that a recipe stands for."""
+        magic, name, body = recipe[:8], recipe[8:40], recipe[40:]
+        if magic == b"GFSdata1":
+            yield self._opened(name, body)
+        elif magic == b"GFSlist1" and self._id(magic + body) == name:
+            for chunk, size_b in struct.iter_unpack("<32sI", body[8:]):
+                place = self.root / "chunks" / chunk.hex()[:2] / chunk.hex()
+                place = place if place.exists() else self.root / "fresh" / chunk.hex()
+                data = self._opened(chunk, place.read_bytes())
+                if len(data) != size_b:
+                    raise ValueError(f"{chunk.hex()} has another size")
+                yield data
+        elif recipe:
+            raise ValueError("this is no recipe, or a damaged one")
+
+
+def rescue(pool, source, to, own, links, lost):
+    """Copy a file, a link, or a folder with all in it; what cannot be read is named in `lost`."""
+    found = source.lstat()
+    if stat.S_ISDIR(found.st_mode):
+        to.mkdir()
+        for name in sorted(set(source.iterdir()) - {own}):
+            rescue(pool, name, to / name.name, own, links, lost)
+    elif stat.S_ISLNK(found.st_mode):
+        to.symlink_to(os.readlink(source))
+    elif (found.st_dev, found.st_ino) in links:
+        return os.link(links[found.st_dev, found.st_ino], to)
+    else:
+        try:
+            with to.open("xb") as file:
+                file.writelines(pool.pieces(source.read_bytes()))
+        except (OSError, ValueError) as error:
+            lost.append(f"{source}: {error}")
+            return to.unlink()
+        links[found.st_dev, found.st_ino] = to
+    if os.geteuid() == 0:
+        os.chown(to, found.st_uid, found.st_gid, follow_symlinks=False)
+    if not to.is_symlink():
+        shutil.copystat(source, to)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (4, 5):
+        sys.exit(__doc__)
+    root, folder, target = map(Path, sys.argv[1:4])
+    secret = bytes.fromhex(Path(sys.argv[4]).read_text()) if sys.argv[4:] else None
+    lost = []
+    rescue(Pool(root, secret), folder, target, folder / ".greenfs" / "pool", {}, lost)
+    print(*lost, sep="\n", end="\n" if lost else "", file=sys.stderr)
+    sys.exit(bool(lost))

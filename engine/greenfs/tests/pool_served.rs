@@ -1,0 +1,345 @@
+//! Servers with a pool: real sockets, processes that are killed, disks that are full; and the way back
+//! without greenfs.
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::serving::Server;
+use common::{Home, text};
+
+const ANY: &str = "127.0.0.1:0";
+
+/// Numbers that are the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % most
+    }
+
+    fn bytes(&mut self, size_b: u64) -> Vec<u8> {
+        (0..size_b).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+fn home(name: &str) -> Home {
+    let home = Home::without_mount(name);
+    for folder in ["pool", "flash/folder"] {
+        fs::create_dir(home.at(folder)).expect("it is writable");
+    }
+    home
+}
+
+fn command(home: &Home, words: &[&str]) -> Output {
+    let mut greenfs = home.greenfs(words[0]);
+    greenfs.args(&words[1..]).output().expect("it was built")
+}
+
+fn sync(home: &Home, flash: &str, server: &Server) -> Output {
+    command(home, &["sync", "--flash", flash, "--remote", &server.url()])
+}
+
+/// What a command says that asks a server, once it is done: a busy machine may be silent for too long.
+fn answer(home: &Home, words: &[&str]) -> String {
+    loop {
+        let output = command(home, words);
+        if output.status.success() {
+            return text(&output);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn synced(home: &Home, flash: &str, server: &Server) {
+    answer(home, &["sync", "--flash", flash, "--remote", &server.url()]);
+}
+
+/// Get what a folder served back, without greenfs; false, with the reason printed, where that is not
+/// possible.
+fn rescued(home: &Home, words: &[&str]) -> bool {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rescue.py");
+    let needs = if words.len() > 3 {
+        "import cryptography"
+    } else {
+        ""
+    };
+    let can = Command::new("python3").args(["-c", needs]).output();
+    if !can.is_ok_and(|said| said.status.success()) {
+        eprintln!(
+            "skipped: needs python3, and cryptography in it for a key (pip install cryptography)"
+        );
+        return false;
+    }
+    let mut python = Command::new("python3");
+    let said = python
+        .arg(script)
+        .args(words)
+        .current_dir(&home.root)
+        .output();
+    text(&said.expect("it was there"));
+    true
+}
+
+fn same(home: &Home, one: &str, other: &str) {
+    home.same_trees(one, other);
+    let modified = |place: &Path| {
+        let found = fs::metadata(place).expect("it is there");
+        (found.mtime(), found.mtime_nsec(), found.mode())
+    };
+    for entry in fs::read_dir(home.at(one)).expect("it is there") {
+        let name = entry.expect("it can be read").file_name();
+        let places = [one, other].map(|folder| home.at(folder).join(&name));
+        assert_eq!(modified(&places[0]), modified(&places[1]), "{name:?}");
+    }
+}
+
+/// Some files are written anew, some changed, some renamed, some removed.
+fn change(home: &Home, numbers: &mut Numbers) {
+    let folder = home.at("flash/folder");
+    for _ in 0..numbers.below(12) + 1 {
+        let place = folder.join(numbers.below(20).to_string());
+        match numbers.below(6) {
+            0 => drop(fs::remove_file(place)),
+            1 => drop(fs::rename(
+                folder.join(numbers.below(20).to_string()),
+                place,
+            )),
+            2 => {
+                let mut options = fs::OpenOptions::new();
+                let file = options.append(true).create(true).open(place);
+                let size_b = numbers.below(3000);
+                let written = file.and_then(|mut file| file.write_all(&numbers.bytes(size_b)));
+                written.expect("it is writable");
+            }
+            _ => {
+                let size_b =
+                    [numbers.below(2000), numbers.below(700_000)][numbers.below(2) as usize];
+                fs::write(place, numbers.bytes(size_b)).expect("it is writable");
+            }
+        }
+    }
+}
+
+/// What a client was told to be safe would be gone, or half of it there.
+#[test]
+fn a_server_that_is_killed_loses_nothing() {
+    let home = home("pool-killed");
+    let key = ["--pool", "pool", "--pool-key", "key"];
+    text(&command(&home, &["pool", "key", "key"]));
+    let mut server = Server::new(&home, &key);
+    let mut numbers = Numbers(0x5EED);
+    let mut kills = 0;
+    for round in 0..14 {
+        change(&home, &mut numbers);
+        let mut child = home.greenfs("sync");
+        child.args(["--flash", "flash", "--remote", &server.url()]);
+        let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = child.expect("it was built");
+        thread::sleep(Duration::from_millis(numbers.below(60)));
+        server.kill();
+        kills += usize::from(!child.wait().expect("it ends").success());
+        server = Server::at(&home, &server.address, &key);
+        let said = text(&command(
+            &home,
+            &["pool", "check", "pool", "--pool-key", "key"],
+        ));
+        assert!(said.contains("all are whole"), "{said}");
+        if round % 4 > 0 {
+            continue;
+        }
+        // What was told to be safe is there after the next kill, and nothing of it is another's.
+        synced(&home, "flash", &server);
+        server.kill();
+        server = Server::at(&home, &server.address, &key);
+        let (url, back) = (server.url(), format!("back{round}"));
+        let history = answer(&home, &["history", "--remote", &url]);
+        let last = history.trim().rsplit(' ').next().expect("it names a time");
+        let restore = [
+            "restore", "--remote", &url, "--at", last, "folder", "--to", &back,
+        ];
+        answer(&home, &restore);
+        same(&home, "flash/folder", &back);
+    }
+    assert!(kills > 0, "no synchronisation was interrupted");
+    synced(&home, "flash", &server);
+    let done = answer(
+        &home,
+        &["fsck", "--flash", "flash", "--remote", &server.url()],
+    );
+    assert!(done.contains("holds all; 0 B copied"), "{done}");
+    if rescued(&home, &["pool", "remote", "back", "key"]) {
+        same(&home, "flash/folder", "back/folder");
+    }
+}
+
+/// Clients would share less than they have in common; or one would get what is another's.
+#[test]
+fn several_servers_have_one_pool() {
+    let home = home("pool-several");
+    let mut numbers = Numbers(0xC0FFEE);
+    let common = numbers.bytes(900_000);
+    let pool = ["--pool", "pool"];
+    let mut servers = vec![Server::new(&home, &pool)];
+    for nth in 1..3 {
+        let (remote, flash) = (format!("remote{nth}"), format!("flash{nth}/folder"));
+        fs::create_dir(home.at(&remote)).expect("it is writable");
+        fs::create_dir_all(home.at(&flash)).expect("it is writable");
+        servers.push(Server::of(&home, &remote, ANY, &pool));
+    }
+    let flashes = ["flash", "flash1", "flash2"];
+    for (flash, server) in flashes.iter().zip(&servers) {
+        fs::write(home.at(flash).join("folder/common"), &common).expect("it is writable");
+        fs::write(home.at(flash).join("folder/own"), numbers.bytes(5000)).expect("it is writable");
+        synced(&home, flash, server);
+    }
+    fs::write(home.at("flash/folder/own"), "later").expect("it is writable");
+    synced(&home, "flash", &servers[0]);
+    let said = text(&command(&home, &["pool", "check", "pool"]));
+    assert!(
+        said.contains("in 3 folders") && said.contains("all are whole"),
+        "{said}"
+    );
+    let chunks_b = said
+        .split("chunks of ")
+        .nth(1)
+        .and_then(|rest| rest.split(',').next());
+    assert_eq!(chunks_b, Some("915.0 kB"), "{said}");
+    let refused = command(&home, &["pool", "sweep", "pool"]);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("a server uses"),
+        "{refused:?}"
+    );
+
+    // Earlier versions are there, too; in time all of it is needed no more.
+    let url = servers[0].url();
+    let history = answer(&home, &["history", "--remote", &url, "folder/own"]);
+    let first = history
+        .lines()
+        .find_map(|line| line.strip_suffix("  file, 5.0 kB"));
+    let first = first.expect("it has a version").trim();
+    let restore = [
+        "restore",
+        "--remote",
+        &url,
+        "--at",
+        first,
+        "folder/own",
+        "--to",
+        "own",
+    ];
+    answer(&home, &restore);
+    assert_eq!(
+        fs::metadata(home.at("own")).expect("it is there").len(),
+        5000
+    );
+    servers.clear();
+    text(&command(&home, &["pool", "sweep", "pool"]));
+    for (flash, remote) in flashes.iter().zip(["remote", "remote1", "remote2"]) {
+        let back = format!("{remote}-back");
+        if rescued(&home, &["pool", remote, &back]) {
+            same(&home, &format!("{flash}/folder"), &format!("{back}/folder"));
+        }
+    }
+    for options in [
+        &[][..],
+        &["--pool", "remote/inner"],
+        &["--pool", "pool", "--pool-key", "own"],
+    ] {
+        fs::create_dir_all(home.at("remote/inner")).expect("it is writable");
+        let mut serve = home.greenfs("serve");
+        serve.args(["remote", "--cert", "keys/server/cert.pem", "--listen", ANY]);
+        serve
+            .args(["--key", "keys/server/key.pem", "--clients", "keys/ca.pem"])
+            .args(options);
+        let refused = serve.output().expect("it was built");
+        assert_eq!(refused.status.code(), Some(1), "{options:?}: {refused:?}");
+    }
+}
+
+/// A place where nothing stays mounted.
+struct Unmounted(PathBuf);
+
+impl Drop for Unmounted {
+    fn drop(&mut self) {
+        // It may not have been mounted.
+        let _ = mounting::place::detach(&self.0);
+    }
+}
+
+/// A client would be told that something is safe which did not fit.
+#[test]
+fn a_full_disk_is_said_and_outlived() {
+    let home = home("pool-full");
+    let pool = Unmounted(home.at("pool"));
+    let mount = |options: &str| {
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", options, "greenfs-test"])
+            .arg(&pool.0);
+        mount.output().is_ok_and(|said| said.status.success())
+    };
+    if !mount("size=3m") {
+        eprintln!("skipped: needs root to mount a small file system");
+        return;
+    }
+    let server = Server::new(&home, &["--pool", "pool"]);
+    let mut numbers = Numbers(0xF111);
+    for name in ["one", "two"] {
+        let data = numbers.bytes(2 << 20);
+        fs::write(home.at("flash/folder").join(name), data).expect("it is writable");
+    }
+    let full = sync(&home, "flash", &server);
+    assert_eq!(full.status.code(), Some(1), "{full:?}");
+    let said = [full.stdout, full.stderr].concat();
+    assert!(
+        String::from_utf8_lossy(&said).contains("No space left"),
+        "{said:?}"
+    );
+    assert!(!home.at("remote/folder/one").exists());
+    assert!(mount("remount,size=64m"));
+    synced(&home, "flash", &server);
+    if rescued(&home, &["pool", "remote", "back"]) {
+        same(&home, "flash/folder", "back/folder");
+    }
+}
+
+/// A file that its owner may not read would look changed at every look, and be copied again.
+#[test]
+fn a_server_without_root_knows_files_that_it_may_not_read() {
+    let home = home("pool-closed");
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() != 0) {
+        eprintln!("skipped: needs root to have a server that is somebody else");
+        return;
+    }
+    fs::write(home.at("flash/folder/file"), Numbers(1).bytes(70_000)).expect("it is writable");
+    fs::copy(env!("CARGO_BIN_EXE_greenfs"), home.at("greenfs")).expect("it was built");
+    home.give();
+    let script = "chmod 0 flash/folder/file
+        setpriv --reuid=65534 --regid=65534 --clear-groups ./greenfs certificates keys
+        setpriv --reuid=65534 --regid=65534 --clear-groups ./greenfs serve remote \
+            --listen 127.0.0.1:0 --cert keys/server/cert.pem --key keys/server/key.pem \
+            --clients keys/ca.pem --pool pool >said & server=$!
+        trap 'kill $server' EXIT
+        until grep -q serving said; do sleep 0.05; done
+        remote=greenfs://$(sed 's/.* //' said)
+        export GREENFS_KEYS=keys/client
+        until ./greenfs sync --flash flash --remote $remote; do sleep 0.05; done
+        ./greenfs fsck --flash flash --remote $remote
+        stat -c %a remote/folder/file";
+    let mut shell = Command::new("sh");
+    let said = shell.args(["-ec", script]).current_dir(&home.root).output();
+    let said = text(&said.expect("sh is there"));
+    let fsck = said.lines().rev().nth(1).expect("it says something");
+    assert!(fsck.contains("holds all; 0 B copied"), "{said}");
+    assert!(said.ends_with("\n0\n"), "{said}");
+}
