@@ -103,6 +103,18 @@ fn same(home: &Home, one: &str, other: &str) {
     }
 }
 
+/// See that a server gives back what flash has; it is put there.
+fn is_served(home: &Home, server: &Server, back: &str) {
+    let url = server.url();
+    let history = answer(home, &["history", "--remote", &url]);
+    let last = history.trim().rsplit(' ').next().expect("it names a time");
+    let restore = [
+        "restore", "--remote", &url, "--at", last, "folder", "--to", back,
+    ];
+    answer(home, &restore);
+    same(home, "flash/folder", back);
+}
+
 /// Some files are written anew, some changed, some renamed, some removed.
 fn change(home: &Home, numbers: &mut Numbers) {
     let folder = home.at("flash/folder");
@@ -161,14 +173,7 @@ fn a_server_that_is_killed_loses_nothing() {
         synced(&home, "flash", &server);
         server.kill();
         server = Server::at(&home, &server.address, &key);
-        let (url, back) = (server.url(), format!("back{round}"));
-        let history = answer(&home, &["history", "--remote", &url]);
-        let last = history.trim().rsplit(' ').next().expect("it names a time");
-        let restore = [
-            "restore", "--remote", &url, "--at", last, "folder", "--to", &back,
-        ];
-        answer(&home, &restore);
-        same(&home, "flash/folder", &back);
+        is_served(&home, &server, &format!("back{round}"));
     }
     assert!(kills > 0, "no synchronisation was interrupted");
     synced(&home, "flash", &server);
@@ -248,6 +253,9 @@ fn several_servers_have_one_pool() {
         let back = format!("{remote}-back");
         if rescued(&home, &["pool", remote, &back]) {
             same(&home, &format!("{flash}/folder"), &format!("{back}/folder"));
+            // It is a branch again, of plain files.
+            let done = command(&home, &["sync", "--flash", flash, "--remote", &back]);
+            assert!(text(&done).contains("holds all; 0 B copied"), "{done:?}");
         }
     }
     for options in [
@@ -264,6 +272,40 @@ fn several_servers_have_one_pool() {
         let refused = serve.output().expect("it was built");
         assert_eq!(refused.status.code(), Some(1), "{options:?}: {refused:?}");
     }
+}
+
+/// Who does what `check` says would not have the file back.
+#[test]
+fn what_is_damaged_comes_anew() {
+    let home = home("pool-anew");
+    let data = Numbers(9).bytes(90_000);
+    fs::write(home.at("flash/folder/file"), data).expect("it is writable");
+    let server = Server::new(&home, &["--pool", "pool"]);
+    synced(&home, "flash", &server);
+    for folder in fs::read_dir(home.at("pool/chunks")).expect("it is there") {
+        let folder = folder.expect("it can be read").path();
+        for chunk in fs::read_dir(folder).expect("it is there") {
+            let place = chunk.expect("it can be read").path();
+            let mut bytes = fs::read(&place).expect("it is there");
+            bytes[7] ^= 4;
+            fs::write(place, bytes).expect("it is writable");
+        }
+    }
+    let checked = command(&home, &["pool", "check", "pool"]);
+    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+    let said = String::from_utf8(checked.stdout).expect("it prints text");
+    assert!(said.contains("remote/folder/file: chunk"), "{said}");
+    for line in said.lines().filter(|line| line.starts_with('/')) {
+        let (place, _) = line.split_once(": ").expect("it names a place");
+        fs::remove_file(place).expect("it is there");
+    }
+    answer(
+        &home,
+        &["fsck", "--flash", "flash", "--remote", &server.url()],
+    );
+    let said = text(&command(&home, &["pool", "check", "pool"]));
+    assert!(said.contains("all are whole"), "{said}");
+    is_served(&home, &server, "back");
 }
 
 /// A place where nothing stays mounted.

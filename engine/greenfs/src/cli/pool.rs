@@ -88,8 +88,9 @@ fn said(report: &Report) -> String {
     } = report;
     let _ = writeln!(
         text,
-        "{files} files of {} in {folders} folders; {chunks} chunks of {}, no file needs {spare} of {}",
+        "{files} files of {} in {folders} folder{}; {chunks} chunks of {}, no file needs {spare} of {}",
         size(report.files_b),
+        if *folders == 1 { "" } else { "s" },
         size(report.chunks_b),
         size(report.spare_b)
     );
