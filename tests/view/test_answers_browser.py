@@ -59,9 +59,9 @@ def opened(tmp_path_factory):
 
             def tables(name):
                 profile = tmp_path_factory.mktemp("chromium")
-                # Of one workspace, Lab would open the notebook of the test before as the first.
-                place = address.replace("/lab/tree/", f"/lab/workspaces/{name}/tree/")
-                with chromium.browse(place.format(f"{name}.ipynb"), profile) as page:
+                # Without a reset Lab opens the notebook of the test before, too, and as the first.
+                place = address.format(f"{name}.ipynb") + "&reset"
+                with chromium.browse(place, profile) as page:
                     page.resize(1400, 9000)
                     page.wait(f"{PANEL}?.sessionContext?.session?.kernel?.status == 'idle'")
                     page.value("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
