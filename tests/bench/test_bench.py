@@ -190,7 +190,10 @@ def test_the_loop_creates_as_many_files_as_the_engine_is_asked_for(
     assert len(files) == 90 and all(file.stat().st_size == 4096 for file in files)
 
 
-@pytest.mark.parametrize("script", ["operation_cost", "servers", "scaling", "creation", "memory"])
+SCRIPTS = ("operation_cost", "servers", "scaling", "creation", "memory", "pool")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_explains_itself_with_an_example(
     script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
