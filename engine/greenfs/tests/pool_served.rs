@@ -146,9 +146,10 @@ fn change(home: &Home, numbers: &mut Numbers) {
 #[test]
 fn a_server_that_is_killed_loses_nothing() {
     let home = home("pool-killed");
-    let key = ["--pool", "pool", "--pool-key", "key"];
+    fs::create_dir(home.at("kept")).expect("it is writable");
+    let options = ["--pool", "pool", "--pool-key", "key", "--keep", "kept"];
     text(&command(&home, &["pool", "key", "key"]));
-    let mut server = Server::new(&home, &key);
+    let mut server = Server::new(&home, &options);
     let mut numbers = Numbers(0x5EED);
     let mut kills = 0;
     for round in 0..14 {
@@ -160,7 +161,7 @@ fn a_server_that_is_killed_loses_nothing() {
         thread::sleep(Duration::from_millis(numbers.below(60)));
         server.kill();
         kills += usize::from(!child.wait().expect("it ends").success());
-        server = Server::at(&home, &server.address, &key);
+        server = Server::at(&home, &server.address, &options);
         let said = text(&command(
             &home,
             &["pool", "check", "pool", "--pool-key", "key"],
@@ -172,7 +173,7 @@ fn a_server_that_is_killed_loses_nothing() {
         // What was told to be safe is there after the next kill, and nothing of it is another's.
         synced(&home, "flash", &server);
         server.kill();
-        server = Server::at(&home, &server.address, &key);
+        server = Server::at(&home, &server.address, &options);
         is_served(&home, &server, &format!("back{round}"));
     }
     assert!(kills > 0, "no synchronisation was interrupted");
