@@ -86,7 +86,19 @@ SHIPPED = {
         "4dcd7c012e6b9aa727f5305690c2c003d090099a18fa71d1886700806347e1b6",
         "9fe8d3dc7379d3f862095e584da171609ab1560a6649026adab7ce64eae9b487",
     ),
+    "massie25-groups": (
+        "massie25",
+        "groups",
+        "c250d5c3a68e5328c3018470dbefd4edf0fb83f44b6866790a67f9a434fe2979",
+        "20db54a40a31f8d53b5f78496e6e3212b1ede7f2edf4d180bc502dea63fe161e",
+    ),
     "sun14-vm": (
+        "sun14",
+        "guest",
+        "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
+        "a1b19ff6632a6f0a98ad82eabe3e459ee1bf2a5fac2424ddca56ad57c04e18db",
+    ),
+    "sun14-vm2": (
         "sun14",
         "guest",
         "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
