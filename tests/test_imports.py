@@ -24,6 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "ownership",
         "durable",
         "progress",
+        "executors",
         "elsewhere",
         "commands",
         "simdisk",
@@ -46,7 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
-        *("ledger", "gathered", "fleet", "pipeline", "article", "evidence", "artifact"),
+        *("ledger", "gathered", "fleet", "cluster", "pipeline", "article", "evidence", "artifact"),
         *("view", "labs", "saving", "site"),
     ),
     ("cli", "__main__"),

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
-from multiprocessing import get_context, parent_process
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fsgreen import paths
-from fsgreen.design import Plan
+from fsgreen import executors, paths
 from fsgreen.design.begun import in_guest, read_identity, read_plan, simulated_disk_of
 from fsgreen.progress import progress
 from fsgreen.reduce.imported import (
@@ -23,6 +18,7 @@ from fsgreen.reduce.imported import (
 )
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
+from fsgreen.reduce.parts import reduced
 from fsgreen.reduce.pool import (
     due_trials,
     measured,
@@ -31,7 +27,7 @@ from fsgreen.reduce.pool import (
     simulated,
     simulated_disk,
 )
-from fsgreen.reduce.rows import Traces, finishes_of, series_of, trial_row
+from fsgreen.reduce.rows import Traces, trial_row
 from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import (
     at,
@@ -81,14 +77,6 @@ __all__ = [
     "write_table",
 ]
 
-WORTH_A_PROCESS = 250
-"""Trials that take longer to reduce than a process takes to start."""
-
-WithAttached = tuple[Trial, Mapping[str, MeterEnergy]]
-"""A trial, and what meters say of it that were attached later."""
-
-HISTOGRAM = ["flowop", "operation", "upper_ns", "work_ops"]
-
 
 def write(campaign: str) -> Path:
     """Reduce a campaign to its tables; return their folder.
@@ -120,11 +108,10 @@ def _write_measured(campaign: str) -> None:
 
     trials = poolable_trials(campaign)
     attached = attached_meters(paths.raw(campaign))
-    parts = list(
-        _each(
-            [(trial, _attached_energies(attached, trial)) for trial in trials], read_plan(campaign)
-        )
-    )
+    plan = replace(read_plan(campaign), trials=())  # whoever reduces one trial needs no others
+    given = [(trial, _attached_energies(attached, trial)) for trial in trials]
+    done = executors.each(reduced, plan, given)
+    parts = list(progress(done, what="reducing", unit="trial", total=len(given)))
     rows = pd.DataFrame([part.row for part in parts])
     # From the first trial on, as tables have seven digits.
     rows["started_s"] -= rows["started_s"].min()
@@ -170,40 +157,3 @@ def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[
     begun_unix_s = trial.record.clock.unix_s
     energies = ((meter.name, meter.of(trial.name, begun_unix_s)) for meter in attached)
     return {name: energy for name, energy in energies if energy is not None}
-
-
-def _each(trials: Sequence[WithAttached], plan: Plan) -> Iterable[_Part]:
-    """Return what each trial contributes, in their order; on all cores where that pays."""
-    part_of = partial(_Part.of, replace(plan, trials=()))
-    # A process that another has started, to run campaigns side by side, has a core of its own.
-    cores = 1 if parent_process() else len(os.sched_getaffinity(0))
-    workers = min(cores, len(trials) // WORTH_A_PROCESS)
-    shown = partial(progress, what="reducing", unit="trial", total=len(trials))
-    if workers < 2:
-        return map(part_of, shown(trials))
-    # Not forked: threads of numpy and pyarrow may hold locks.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(shown(pool.map(part_of, trials, chunksize=8)))
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What a trial contributes to the tables."""
-
-    row: Mapping[str, Any]
-    series: pd.DataFrame
-    cell: Mapping[str, Any]
-    latency: pd.DataFrame
-    finishes: pd.DataFrame
-
-    @classmethod
-    def of(cls, plan: Plan, with_attached: WithAttached) -> _Part:
-        trial, attached = with_attached
-        traces = Traces.of(trial, plan, attached)
-        return cls(
-            trial_row(traces),
-            series_of(traces),
-            traces.cell,
-            traces.latency[HISTOGRAM],
-            finishes_of(trial),
-        )

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import synthetic
 
-from fsgreen import paths, reduce
+from fsgreen import executors, paths, reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.rows import finishes_of
@@ -138,7 +138,7 @@ def test_several_processes_give_the_same_bytes(raw, monkeypatch):
     alone = [file.read_bytes() for file in tables]
     for file in tables:
         file.unlink()
-    monkeypatch.setattr(reduce, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(executors, "WORTH_A_PROCESS", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     reduce.write("small")
     assert alone == [file.read_bytes() for file in tables]
