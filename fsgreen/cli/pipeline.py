@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from fsgreen.cli import command
@@ -18,6 +19,24 @@ def add(commands: command.Commands) -> None:
         "fsgreen reproduce, or one campaign alone: fsgreen reproduce fast10-disk",
     )
     reproduce.add_argument("campaign", nargs="?", help="one that ships; all of them by default")
+    reproduce.add_argument(
+        "--jobs", type=_count, metavar="N", help="cores to use here (default: all)"
+    )
+    reproduce.add_argument(
+        "--cluster", metavar="HOST:PORT", help="where `fsgreen lend` lends cores to this analysis"
+    )
+    _add_certificates(reproduce)
+
+    lend = command.add(
+        commands,
+        "lend",
+        _lend,
+        "lend cores of this machine to a `fsgreen reproduce --cluster` until that ends",
+        "fsgreen lend 192.0.2.7:8787 --jobs 4 --certificates certificates",
+    )
+    lend.add_argument("address", metavar="HOST:PORT", help="that of --cluster")
+    lend.add_argument("--jobs", type=_count, metavar="N", help="cores to lend (default: all)")
+    _add_certificates(lend)
 
     outcome = command.add(
         commands,
@@ -69,10 +88,44 @@ def add(commands: command.Commands) -> None:
     reparse.add_argument("--into", type=Path, help="a folder for the new tables of power")
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not above 0")
+    return number
+
+
+def _add_certificates(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--certificates",
+        type=Path,
+        metavar="FOLDER",
+        help="of `fsgreen fleet certificates`, which other machines must show",
+    )
+
+
 def _reproduce(options: argparse.Namespace) -> None:
     from fsgreen import pipeline
 
-    pipeline.reproduce(options.campaign)
+    cluster = None
+    if options.cluster is not None:
+        from fsgreen.cluster import Borrowed, at
+
+        cluster = Borrowed(at(options.cluster, options.certificates))
+    pipeline.reproduce(options.campaign, jobs=options.jobs, cluster=cluster)
+
+
+def _lend(options: argparse.Namespace) -> None:
+    import asyncio
+
+    from fsgreen import cluster
+
+    place = cluster.at(options.address, options.certificates)
+    from fsgreen.cluster.lending import lend
+    from fsgreen.fleet import membership
+
+    membership.begin()
+    asyncio.run(lend(place, options.jobs or len(os.sched_getaffinity(0))))
 
 
 def _outcome(options: argparse.Namespace) -> None:

@@ -14,16 +14,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from importlib.metadata import entry_points
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from fsgreen import paths
 from fsgreen.design import Plan, load_study, make_plan
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.executors import Executor, Processes, entered
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import modules, write_digests
 from fsgreen.pipeline.ledger import Ledger
@@ -31,20 +34,29 @@ from fsgreen.pipeline.packs import unpack
 from fsgreen.pipeline.shipped import identity, lock_file
 from fsgreen.pipeline.stages import campaigns
 
+if TYPE_CHECKING:
+    from fsgreen.cluster import Borrowed
 
-def reproduce(only: str | None = None) -> None:
+
+def reproduce(
+    only: str | None = None, *, jobs: int | None = None, cluster: Borrowed | None = None
+) -> None:
     """Run what is out of date in the pipeline, then say in ten lines what came of it.
 
     Parameters
     ----------
     only : str, optional
         One campaign, up to its report; the ledger of its study takes them all.
+    jobs : int, optional
+        How many cores of this machine are used; all by default.
+    cluster : Borrowed, optional
+        Cores that are lent somewhere, which reduce trials.
 
     Raises
     ------
     FsgreenError
-        If there is no such campaign, another run works here, the raw traces cannot be had, or a
-        stage fails.
+        If there is no such campaign, another run works here, the raw traces cannot be had, nobody
+        can listen where cores are to be lent, or a stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
     begin_s, before = time.monotonic(), lock_file().read_text()
@@ -67,8 +79,9 @@ def reproduce(only: str | None = None) -> None:
         # What they rest on is known only behind the campaigns.
         later = [ledger.of_studies(), ledger.of_all()] if only is None else []
         if behind or changes.keys() & {n for of in later for stages in of.values() for n in stages}:
-            for run in (behind, *later):
-                _Run(ledger, run).all()
+            with cluster.gathering() if cluster else nullcontext():
+                for run in (behind, *later):
+                    _Run(ledger, run, jobs=jobs, cluster=cluster).all()
         else:
             print("nothing is out of date")
     for campaign in names:
@@ -163,17 +176,27 @@ FORKER_GONE = 255
 
 
 class _Run:
-    """Stages of several campaigns or studies by name, as many at once as there are cores.
+    """Stages of several campaigns or studies by name, as many at once as there are `jobs`.
 
-    Those that are out of date run; with `again`, all of them.
+    Those that are out of date run; with `again`, all of them. Trials are reduced on cores that are
+    lent, else on those that no other campaign uses.
     """
 
     def __init__(
-        self, ledger: Ledger, commands: Mapping[str, Mapping[str, str]], *, again: bool = False
+        self,
+        ledger: Ledger,
+        commands: Mapping[str, Mapping[str, str]],
+        *,
+        again: bool = False,
+        jobs: int | None = None,
+        cluster: Borrowed | None = None,
     ) -> None:
         self._ledger = ledger
         self._again = again
         self._commands = commands
+        self._jobs = jobs or len(os.sched_getaffinity(0))
+        own = Processes(self._jobs // max(1, len(commands)))
+        self._executor: Executor = cluster or own
         self._count = sum(map(len, self._commands.values()))
         self._seen, self._ran, self._begin_s = 0, 0, time.monotonic()
         self._running: set[ForkServerProcess] = set()
@@ -187,7 +210,7 @@ class _Run:
 
     def all(self) -> None:
         """Run what is out of date; if a stage fails, or this is interrupted, stop the others."""
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+        with ThreadPoolExecutor(self._jobs) as workers:
             done = [workers.submit(self._campaign, campaign) for campaign in self._commands]
             try:
                 for future in as_completed(done):
@@ -211,7 +234,7 @@ class _Run:
                 self._ran += 1
 
     def _run(self, stage: str, command: str) -> None:
-        process = self._forks.Process(target=_do, args=(command,))
+        process = self._forks.Process(target=_do, args=(command, self._executor))
         try:
             with self._looking:
                 process.start()
@@ -252,11 +275,12 @@ def _failure(stage: str, status: int) -> FsgreenError:
     )
 
 
-def _do(command: str) -> None:
+def _do(command: str, executor: Executor) -> None:
     """Run the command of a stage, an installed program, here; end with its exit status."""
     sys.argv = shlex.split(command)
     (program,) = entry_points(group="console_scripts", name=sys.argv[0])
-    sys.exit(program.load()())
+    with entered(executor):
+        sys.exit(program.load()())
 
 
 def _compare_plans(campaign: str) -> None:

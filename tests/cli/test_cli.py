@@ -24,6 +24,7 @@ COMMANDS = (
     "recommend",
     "notebook",
     "reproduce",
+    "lend",
     "outcome",
     "meters",
     "import",
@@ -50,7 +51,7 @@ def test_a_file_that_may_not_be_written_is_told_with_the_command_that_mends_it(
     """Whoever measured with sudo and analyses without it would get a traceback."""
     monkeypatch.setattr(os, "geteuid", lambda: user)
 
-    def refuse(campaign: str | None) -> None:
+    def refuse(*_given: object, **_named: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "data/results/mine")
 
     monkeypatch.setattr(pipeline, "reproduce", refuse)
@@ -70,7 +71,7 @@ def test_a_full_file_system_is_named_with_what_to_do(
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(paths, "free_b", lambda folder: 5 << 20 if folder == paths.data() else 1e12)
 
-    def refuse(campaign: str | None) -> None:
+    def refuse(*_given: object, **_named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", *named)
 
     monkeypatch.setattr(pipeline, "reproduce", refuse)

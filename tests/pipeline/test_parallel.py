@@ -206,3 +206,12 @@ def test_stages_that_are_current_run_if_they_are_to_run_again() -> None:
     ledger = Recorded([], c=stages)
     parallel._Run(ledger, ledger.campaigns, again=True).all()  # type: ignore[arg-type]
     assert ledger.recorded == ["a@c", "b@c"]
+
+
+def test_a_stage_has_the_cores_that_no_other_campaign_uses(tmp_path: Path) -> None:
+    """One campaign of many trials alone would leave all cores but one idle."""
+    code = "from fsgreen import executors; open('{}', 'w').write(repr(executors._entered.get()))"
+    campaigns = {name: {f"a@{name}": python(code.format(tmp_path / name))} for name in "cd"}
+    ledger = Recorded(["a@c", "a@d"], **campaigns)
+    parallel._Run(ledger, ledger.campaigns, jobs=6).all()  # type: ignore[arg-type]
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["Processes(jobs=3)"] * 2

@@ -1,0 +1,199 @@
+"""A campaign reduced on lent cores, over sockets: the same bytes, whoever is lost meanwhile."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import synthetic
+from distributed.comm import connect
+from distributed.core import rpc
+
+from fsgreen import executors, paths, reduce
+from fsgreen.cluster import Borrowed, at, borrowed, lending
+from fsgreen.errors import FsgreenError
+from fsgreen.executors import Executor, Processes, entered
+from fsgreen.fleet import certificates, membership
+from fsgreen.fleet.certificates import security
+from tests.fleet.conftest import free_port
+from tests.fleet.strangers import tried
+
+pytestmark = pytest.mark.slow
+
+TABLES = ("trials", "series", "latency", "finishes")
+
+LEND = """
+import os, sys
+from fsgreen import cli
+from fsgreen.cluster import lending, sources
+{changed}
+sys.exit(cli.main(["lend", *sys.argv[1:]]))
+"""
+DYING = """
+async def die(self, given):
+    os.kill(os.getpid(), 9)
+lending.Tasks._made = die
+"""
+OTHER = 'sources.digest = lambda: "0" * 64'
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Borrowed]:
+    """A place on this machine, with certificates, at which somebody listens."""
+    folder = tmp_path_factory.mktemp("cluster") / "certificates"
+    certificates.make(folder)
+    place = Borrowed(at(f"localhost:{free_port()}", folder))
+    with place.gathering():
+        yield place
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sequence[bytes]:
+    """What this process makes of a small campaign."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("small", synthetic.make_plan(blocks=4))
+    return tables(Processes(1))
+
+
+def tables(executor: Executor) -> Sequence[bytes]:
+    """The tables of the small campaign as an executor makes them."""
+    files = [paths.results("small") / f"{name}.csv" for name in TABLES]
+    for file in files:
+        file.unlink(missing_ok=True)
+    with entered(executor):
+        reduce.write("small")
+    return [file.read_bytes() for file in files]
+
+
+@contextlib.contextmanager
+def lender(cluster: Borrowed, jobs: int = 1, changed: str = "") -> Iterator[subprocess.Popen[str]]:
+    """A process that lends cores; its code may be changed before it does."""
+    place = cluster.place
+    command = [sys.executable, "-c", LEND.format(changed=changed), place.home]
+    command += ["--jobs", str(jobs), "--certificates", str(place.certificates)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert " lent to " in process.stdout.readline()
+        yield process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@pytest.fixture
+def not_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Home does not reduce a trial itself, as it would one that is refused."""
+
+    def fail(*_given: object) -> None:
+        raise AssertionError("home reduced a trial itself")
+
+    monkeypatch.setattr(borrowed, "reduced", fail)
+
+
+@pytest.mark.usefixtures("not_at_home")
+def test_processes_and_lent_cores_make_the_same_bytes_as_one_process(
+    cluster: Borrowed, alone: Sequence[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result that depends on how many machines came to it is none."""
+    with lender(cluster), lender(cluster):
+        assert tables(cluster) == alone
+    monkeypatch.setattr(executors, "WORTH_A_PROCESS", 1)
+    assert tables(Processes(2)) == alone
+
+
+@pytest.mark.usefixtures("not_at_home")
+def test_the_trial_of_a_core_that_is_lost_is_given_to_another(
+    cluster: Borrowed, alone: Sequence[bytes]
+) -> None:
+    with lender(cluster, changed=DYING) as dying, lender(cluster):
+        assert tables(cluster) == alone
+        assert dying.wait() == -9
+
+
+def test_another_code_does_not_compute(cluster: Borrowed, alone: Sequence[bytes]) -> None:
+    """Half of the trials would be reduced by other rules."""
+    with (
+        lender(cluster, changed=OTHER),
+        pytest.raises(FsgreenError, match="another version of fsgreen"),
+    ):
+        tables(cluster)
+
+
+def test_what_is_wrong_with_a_trial_is_said_by_the_names_that_it_has_at_home(
+    cluster: Borrowed, alone: Sequence[bytes]
+) -> None:
+    """Its folder where it was reduced is gone when somebody reads that."""
+    folder = next(iter((paths.raw("small") / "trials").iterdir()))
+    ops = folder / "ops.parquet"
+    table = synthetic.pd.read_parquet(ops)
+    table["work_ops"] += 1
+    table.to_parquet(ops)
+    record = folder / "trial.json"
+    rehash(record, ops)
+    with lender(cluster), pytest.raises(FsgreenError, match="its series holds") as told:
+        tables(cluster)
+    assert told.value.where == str(folder)
+
+
+def rehash(record: Path, file: Path) -> None:
+    """Have a record say that a file is as it should be."""
+    said = synthetic.json.loads(record.read_text())
+    said["files"][file.name] = synthetic.trial.sha256_of(file)
+    record.write_text(synthetic.json.dumps(said))
+
+
+def test_nobody_has_a_lent_core_do_anything_else(cluster: Borrowed, tmp_path: Path) -> None:
+    """It runs in the account of whoever lends it, beside other things."""
+    marker = tmp_path / "marker"
+    place = cluster.place
+    shown = security(place).get_connection_args("worker")
+
+    async def through() -> list[str]:
+        async with rpc(membership.address(place), connection_args=shown) as home:
+            lent = list((await home.identity())["workers"])
+            found = await tried(home, membership.address(place), str(marker))
+        assert lent
+        for address in lent:
+            async with rpc(address, connection_args=shown) as peer:
+                found += await tried(peer, address, str(marker))
+        certificates.make(tmp_path / "others")
+        others = at(place.home, tmp_path / "others")
+        foreign = security(others).get_connection_args("worker")
+        for address in (membership.address(place), *lent):
+            with contextlib.suppress(OSError, TimeoutError):
+                comm = await connect(address, timeout=5, **foreign)
+                await comm.write({"op": "identity"})
+                found.append(f"other certificates at {address}: {await comm.read()}")
+        return found
+
+    with lender(cluster):
+        assert asyncio.run(through()) == []
+    assert not marker.exists()
+
+
+def end(_given: object) -> None:
+    """End the process in which this is, as the kernel does where memory is short."""
+    os._exit(9)
+
+
+def test_a_process_that_was_ended_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trial that takes too much memory would end what is lent for the others, too."""
+    sent = {"plan": "", "attached": "{}", "trial": "t", "files": {}}
+
+    async def asked() -> list[dict[str, object]]:
+        tasks = lending.Tasks(lambda: executors.processes(1))
+        with monkeypatch.context() as ending:
+            ending.setattr(lending, "made", end)
+            first = await tasks.perform("reduce", sent)
+        second = await tasks.perform("reduce", sent)
+        tasks.stop()
+        return [first, second]
+
+    first, second = (str(answer["refused"]) for answer in asyncio.run(asked()))
+    assert "the process that reduced t was ended" in first
+    assert "there is no trial.json" in second
