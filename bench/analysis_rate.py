@@ -14,7 +14,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
@@ -109,7 +109,7 @@ def make(plan: design.Plan) -> None:
         list(pool.map(write, plan.trials, chunksize=16))
 
 
-def begin(plan: design.Plan) -> None:
+def begin(plan: design.Plan, meters: Mapping[str, MeterInfo] = METERS) -> None:
     """Write what stands beside the trials of the campaign."""
     folder = paths.raw(CAMPAIGN)
     folder.mkdir(parents=True)
@@ -123,14 +123,30 @@ def begin(plan: design.Plan) -> None:
         "idle_band_w": 1.05 * sum(LEVEL_W.values()),
         "boundary": "modelled",
         "testbed": {"kind": "loop", "in_memory": True},
-        "meters": {name: asdict(meter) for name, meter in METERS.items()},
+        "meters": {name: asdict(meter) for name, meter in meters.items()},
         "audit": MACHINE,
     }
     trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
     trial.write_json(folder / "confounds.json", {"offset": [], "queue": []})
 
 
-def write_trial(plan_hash: str, profile: design.Profile, planned: design.PlannedTrial) -> None:
+def power(rng: np.random.Generator, end_s: float) -> Iterator[tuple[str, list[Readings]]]:
+    """Yield the readings of each meter, a second apart and in its steps of power."""
+    time_s = np.arange(-1.0, end_s + 2)
+    for name, level_w in LEVEL_W.items():
+        power_w = np.round(level_w * rng.normal(1, 0.01, len(time_s)), 1)
+        energy_wh = np.round(np.cumsum(power_w) / 3600, 1)
+        amperes = power_w / 120
+        yield name, [Readings(time_s, power_w, np.full(len(time_s), 120.0), amperes, energy_wh)]
+
+
+def write_trial(
+    plan_hash: str,
+    profile: design.Profile,
+    planned: design.PlannedTrial,
+    meters: Mapping[str, MeterInfo] = METERS,
+    readings: Callable[..., Iterator[tuple[str, Iterable[Readings]]]] = power,
+) -> None:
     """Write one trial: some idle seconds, the measured ones, and some idle ones again."""
     rng = np.random.default_rng([planned.block, planned.order])
     measure_s = profile.measure_s
@@ -141,7 +157,7 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
     )
     start_s, end_s = phases[4].span_s
     writer = trial.TrialWriter(paths.raw(CAMPAIGN), planned.trial)
-    writer.write_parts("power", lambda file: write_power(file, dict(power(rng, edges_s[-1]))))
+    writer.write_parts("power", lambda file: write_power(file, dict(readings(rng, edges_s[-1]))))
     writer.write_table("host", host(edges_s[-1]))
     ops = work(rng, planned.cell, start_s, end_s)
     writer.write_table("ops", ops)
@@ -160,7 +176,7 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
             seed=planned.seed,
             clock=trial.Clock(monotonic_s=0.0, unix_s=1.8e9),
             phases=phases,
-            meters=METERS,
+            meters=meters,
             boundary="modelled",
             workload=trial.WorkSummary(measure_s, int(ops["work_ops"].sum())),
             settle_s=0.0,
@@ -170,16 +186,6 @@ def write_trial(plan_hash: str, profile: design.Profile, planned: design.Planned
             audit_sha256=audit_sha256,
         )
     )
-
-
-def power(rng: np.random.Generator, end_s: float) -> Iterator[tuple[str, list[Readings]]]:
-    """Yield the readings of each meter, a second apart and in its steps of power."""
-    time_s = np.arange(-1.0, end_s + 2)
-    for name, level_w in LEVEL_W.items():
-        power_w = np.round(level_w * rng.normal(1, 0.01, len(time_s)), 1)
-        energy_wh = np.round(np.cumsum(power_w) / 3600, 1)
-        amperes = power_w / 120
-        yield name, [Readings(time_s, power_w, np.full(len(time_s), 120.0), amperes, energy_wh)]
 
 
 def host(end_s: float) -> pd.DataFrame:

@@ -85,7 +85,7 @@ def info(name: str) -> MeterInfo:
     )
 
 
-def blocks(seed: int, seconds: int) -> Iterator[Readings]:
+def blocks(seed: int, seconds: int, begin_s: float = 14399.6332) -> Iterator[Readings]:
     """Yield the readings of a load that changes every second, with noise, in steps of a count."""
     rng = np.random.default_rng(seed)
     levels = rng.integers(1500, 3000, seconds + 1)
@@ -93,7 +93,7 @@ def blocks(seed: int, seconds: int) -> Iterator[Readings]:
         places = np.arange(begin, min(begin + BLOCK_COUNT, seconds * RATE_HZ))
         noise = rng.normal(0, 40, len(places)).astype(int)
         counts = levels[places // RATE_HZ] + noise
-        yield Readings(14399.6332 + places / RATE_HZ, counts * COUNT_W)
+        yield Readings(begin_s + places / RATE_HZ, counts * COUNT_W)
 
 
 def write_rows(file: Path, seconds: int) -> None:
