@@ -98,7 +98,6 @@ def main() -> None:
     asked = arguments()
     with tempfile.TemporaryDirectory(dir=asked.directory) as place:
         os.environ["FSGREEN_DATA"] = str(Path(place) / "data")
-        os.environ["TQDM_DISABLE"] = "1"
         plan = analysis_rate.plan_of(asked.trials, asked.seconds)
         analysis_rate.make(plan)
         print(f"{len(plan.trials)} trials of {asked.seconds} s")
