@@ -49,7 +49,9 @@ def at(address: str, certificates: Path | None) -> Fleet:
             next_step="HOST:PORT of the machine that analyses, as 192.0.2.7:8787; for processes of "
             "this machine alone: localhost:8787",
         ) from error
-    place = Fleet(file=Path(WHERE), home=address, testbeds=(), certificates=certificates)
+    # A stage works in another folder than that in which the command was typed.
+    folder = None if certificates is None else certificates.resolve()
+    place = Fleet(file=Path(WHERE), home=address, testbeds=(), certificates=folder)
     if certificates is None and not place.is_local:
         raise FsgreenError(
             f"other machines could reach {address}, and nobody would ask them who they are",

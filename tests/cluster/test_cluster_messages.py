@@ -146,3 +146,12 @@ def test_the_command_says_how_many_cores_and_where_others_are(
     assert "fsgreen fleet certificates" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["reproduce", "--jobs", "0"])
+
+
+def test_a_stage_finds_the_certificates_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Notebooks run in theirs, and the command was typed in the checkout."""
+    certificates.make(tmp_path / "certificates")
+    monkeypatch.chdir(tmp_path)
+    assert at("localhost:8787", Path("certificates")).certificates == tmp_path / "certificates"
