@@ -9,7 +9,7 @@ from typing import Any
 from fsgreen import __version__
 from fsgreen.audit import disks, machine, speed, tools
 from fsgreen.audit.machine import meminfo_b, meminfo_of_text_b
-from fsgreen.audit.pooling import CHECKED, differences
+from fsgreen.audit.pooling import CHECKED, differences, differences_of_testbeds
 from fsgreen.audit.tree import HERE, Tree
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Tree",
     "audit",
     "differences",
+    "differences_of_testbeds",
     "meminfo_b",
     "meminfo_of_text_b",
 ]

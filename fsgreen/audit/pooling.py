@@ -60,6 +60,34 @@ def differences(audits: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return differing
 
 
+def differences_of_testbeds(
+    audits: Iterable[tuple[str, Mapping[str, Any]]],
+) -> dict[str, list[Any]]:
+    """Return the keys that differ on one testbed, and those in which testbeds differ.
+
+    Testbeds that share a campaign have disks of one model, each with a serial number of its own.
+
+    Parameters
+    ----------
+    audits : iterable of (str, mapping)
+        The testbed of each audit, and the audit.
+    """
+    by_testbed: dict[str, list[Mapping[str, Any]]] = {}
+    for testbed, audit in audits:
+        by_testbed.setdefault(testbed, []).append(audit)
+    differing = [differences(of_one) for of_one in by_testbed.values()]
+    differing.append(differences(_without_serials(of_one[0]) for of_one in by_testbed.values()))
+    return {name: values for one in reversed(differing) for name, values in one.items()}
+
+
+def _without_serials(audit: Mapping[str, Any]) -> dict[str, Any]:
+    disks = {
+        name: {key: value for key, value in disk.items() if key != "serial"}
+        for name, disk in audit.get("disks", {}).items()
+    }
+    return {**audit, **({"disks": disks} if disks else {})}
+
+
 def _same(name: str, value: Any, other: Any) -> bool:
     if name == "memory_b" and isinstance(value, int) and isinstance(other, int):
         return abs(value - other) <= MEMORY_SHARE * other

@@ -83,7 +83,7 @@ def poolable_trials(campaign: str) -> list[Trial]:
         trial.verify()
         _check_planned(trial, plan_hash, planned.get(trial.name))
     _check_boundary(trials)
-    _check_machine(trials)
+    _check_machine(trials, shared="testbeds" in read_identity(campaign))
     _check_workloads(trials)
     return trials
 
@@ -114,8 +114,11 @@ def _check_boundary(trials: Sequence[Trial]) -> None:
         raise _apart(trials, what, "boundary")
 
 
-def _check_machine(trials: Sequence[Trial]) -> None:
-    changed = audit.differences(trial.audit()["start"] for trial in trials)
+def _check_machine(trials: Sequence[Trial], *, shared: bool) -> None:
+    """Refuse trials of machines that differ; of a shared campaign each testbed is one."""
+    changed = audit.differences_of_testbeds(
+        (trial.record.campaign if shared else "", trial.audit()["start"]) for trial in trials
+    )
     if changed:
         told = "; ".join(f"{key}: {values}" for key, values in sorted(changed.items()))
         what = f"trials of different machines are never pooled (rule 9): {told}"

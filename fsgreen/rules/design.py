@@ -193,7 +193,8 @@ def _unshuffled(plan: Plan, block: int) -> Iterator[str]:
 
 def _measured_apart(evidence: Evidence) -> list[str]:
     """Return the trials that ran while another block was under way, or out of their order."""
-    in_time = sorted(evidence.records, key=lambda record: record.clock.unix_s)
+    # Testbeds that share the blocks measure side by side.
+    in_time = sorted(evidence.records, key=lambda record: (record.campaign, record.clock.unix_s))
     runs = [list(run) for _, run in itertools.groupby(in_time, key=lambda r: r.block)]
     longest = {run[0].block: run for run in sorted(runs, key=len)}
     home = {record.trial for run in longest.values() for record in run}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -85,6 +86,13 @@ class Evidence:
     def imported(self) -> bool:
         """Return whether other programs measured the campaign, which left no records of trials."""
         return "imported" in self.identity
+
+    @cached_property
+    def testbeds(self) -> Mapping[str, str]:
+        """Return the campaign of the testbed of each trial; none where all were on one testbed."""
+        if "testbeds" not in self.identity:
+            return {}
+        return {record.trial: record.campaign for record in self.records}
 
     def checked(self, rule: int) -> dict[str, str]:
         """Return what the checks of a rule said, by trial that has one."""

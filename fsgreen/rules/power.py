@@ -166,14 +166,17 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
 
 
 def the_same_meter(evidence: Evidence) -> Answer:
-    """Rule 21: each record's meters are those that the campaign began with."""
+    """Rule 21: each record's meters are those that the campaign began with, on its testbed."""
     first = {name: MeterInfo.from_dict(info) for name, info in evidence.identity["meters"].items()}
+    began: dict[str, Mapping[str, MeterInfo]] = {}
     changes = {}
     for record in evidence.records:
+        testbed = evidence.testbeds.get(record.trial, "")
+        mine = began.setdefault(testbed, record.meters if testbed else first)
         if record.meters.keys() != first.keys():
             changes[record.trial] = "other meters"
-        for name in record.meters.keys() & first.keys():
-            for flaw in identity_flaws(first[name], record.meters[name]):
+        for name in record.meters.keys() & mine.keys():
+            for flaw in identity_flaws(mine[name], record.meters[name]):
                 changes[record.trial] = f"{name}: {flaw.detail}"
     if changes:
         trial, detail = next(iter(changes.items()))

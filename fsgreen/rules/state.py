@@ -76,7 +76,9 @@ def _unlike_while_measured(evidence: Evidence) -> Answer | None:
 def audit_at_both_ends(evidence: Evidence) -> Answer:
     """Rule 9: audits, mounts and measured speed agree, in each trial and among all of them."""
     audits = list(_audits(evidence))
-    changed = audit.differences(audited for _, audited in audits)
+    changed = audit.differences_of_testbeds(
+        (evidence.testbeds.get(trial, ""), audited) for trial, audited in audits
+    )
     if changed:
         seen = "; ".join(f"{key}: {listed(map(str, v))}" for key, v in sorted(changed.items()))
         return fired(f"audits differ in {seen}")

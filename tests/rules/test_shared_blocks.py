@@ -1,0 +1,73 @@
+"""The rules of one order and one machine, where testbeds shared the blocks of a campaign."""
+
+from dataclasses import replace
+
+import pytest
+from sound_campaign import AUDIT, answer, at_the_wall
+from synthetic import edited
+
+RULES = (3, 9, 21)
+"""That blocks are not mixed in time, that machines and that meters are the same."""
+
+
+def shared(sound):
+    """Two testbeds measure every other block at the same time; each has a disk and a meter."""
+    records, audits = [], {}
+    for record in sound.records:
+        testbed = record.block % 2
+        disks = {"sda": {"model": "A", "serial": f"S{testbed}"}}
+        audited = {**AUDIT, "disks": disks}
+        audits[record.trial] = {"start": audited, "end": audited}
+        begun_s = 60.0 * record.block + 30.0 * record.order
+        records.append(
+            edited(
+                record,
+                campaign=f"sound.{testbed}",
+                clock={"monotonic_s": begun_s, "unix_s": 1.8e9 + begun_s},
+                meters={
+                    name: {**meter, "serial": f"{name}{testbed}"}
+                    for name, meter in at_the_wall().items()
+                },
+            )
+        )
+    first = {**AUDIT, "disks": {"sda": {"model": "A", "serial": "S0"}}}
+    meters = {name: {**meter, "serial": f"{name}0"} for name, meter in at_the_wall().items()}
+    identity = {**sound.identity, "audit": first, "meters": meters, "testbeds": ["sound.0"]}
+    return replace(sound, records=records, audits=audits, identity=identity)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_testbeds_of_one_kind_side_by_side_break_no_rule(sound, rule):
+    """Every shared campaign would be reported as one that nobody should believe."""
+    assert answer(rule, shared(sound)).state == "quiet"
+
+
+@pytest.mark.parametrize("rule", (9, 21))
+def test_without_a_word_that_blocks_were_shared_they_do(sound, rule):
+    found = shared(sound)
+    identity = {key: value for key, value in found.identity.items() if key != "testbeds"}
+    assert answer(rule, replace(found, identity=identity)).state == "fired"
+
+
+def test_a_meter_that_was_exchanged_on_one_testbed_is_found(sound):
+    found = shared(sound)
+    [*records, last] = found.records
+    meters = {name: {**meter, "serial": "another"} for name, meter in at_the_wall().items()}
+    changed = replace(found, records=[*records, edited(last, meters=meters)])
+    assert answer(21, changed).state == "fired"
+
+
+def test_a_kernel_that_differs_between_testbeds_is_found(sound):
+    found = shared(sound)
+    trial = found.records[-1].trial
+    other = {end: {**audited, "kernel": "7"} for end, audited in found.audits[trial].items()}
+    for name in [record.trial for record in found.records if record.block % 2]:
+        found.audits[name].update(other)
+    assert answer(9, found).state == "fired"
+
+
+def test_trials_out_of_their_order_on_one_testbed_are_found(sound):
+    found = shared(sound)
+    first, second, *others = found.records
+    swapped = [first.but(clock=second.clock), second.but(clock=first.clock), *others]
+    assert answer(3, replace(found, records=swapped)).state == "fired"
