@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tqdm.auto import tqdm
@@ -46,6 +46,7 @@ def run(
     pulses: bool = False,
     preflight: Sequence[Finding] | None = None,
     beside: Sequence[Testbed] = (),
+    blocks: Collection[int] | None = None,
     at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
@@ -67,6 +68,8 @@ def run(
         What the preflight table said before this start, for the record (rule 10).
     beside : sequence of Testbed, optional
         More of the same kind, where the plan has windows: one for each trial that is ready at once.
+    blocks : collection of int, optional
+        Those of the plan that are measured here, all by default; `at_rest` may change which.
     at_rest : callable, optional
         Called between trials, while nothing is measured: the next begins when it returns.
 
@@ -77,7 +80,7 @@ def run(
     """
     workloads = load_workloads(plan, testbed)
     check_turns(plan, workloads, (testbed, *beside))
-    campaign = Campaign(name)
+    campaign = Campaign(name, blocks)
     with campaign.alone(), machine_alone(), campaign.in_place():
         campaign.adopt(plan)
         campaign.check_testbed(testbed.describe())

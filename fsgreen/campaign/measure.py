@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from fsgreen import design, host, preflight, testbeds
@@ -18,12 +17,12 @@ from fsgreen.words import plural
 
 
 def measure(
-    study: str,
+    study: str | design.Study,
     profile: str,
     *,
     name: str | None = None,
     place: TestbedFile | None = None,
-    seed: int | None = None,
+    blocks: Collection[int] | None = None,
     at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
     """Measure the pending trials of a study and print where and on what.
@@ -34,14 +33,16 @@ def measure(
 
     Parameters
     ----------
-    study, profile : str
-        What is measured, and how much of it.
+    study : str or Study
+        What is measured, by its name or as a caller made it of what that declares.
+    profile : str
+        How much of it.
     name : str, optional
         The campaign's name; STUDY-PROFILE by default.
     place : TestbedFile, optional
         Where, and with which meters; the best testbed that works here by default.
-    seed : int, optional
-        Of the order of trials and the contents of files; by default that of the study.
+    blocks : collection of int, optional
+        Those of the plan that are measured here, all by default; `at_rest` may change which.
     at_rest : callable, optional
         Called between trials, while nothing is measured: the next begins when it returns.
 
@@ -50,12 +51,10 @@ def measure(
     FsgreenError
         For anything that cannot be measured; before anything is formatted where that is known.
     """
-    declared = design.load_study(study)
-    if seed is not None:
-        declared = replace(declared, seed=seed)
+    declared = study if isinstance(study, design.Study) else design.load_study(study)
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
-    campaign = Campaign(name or f"{study}-{profile}")
+    campaign = Campaign(name or f"{declared.name}-{profile}")
     with campaign.alone():
         pass  # a second harness is told of the first; it does not wait for it
     with ExitStack() as stack:
@@ -89,6 +88,7 @@ def measure(
             meters=place.meters,
             pulses=place.pulses,
             preflight=findings,
+            blocks=blocks,
             at_rest=at_rest,
         )
 

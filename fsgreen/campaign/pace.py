@@ -26,13 +26,17 @@ class Pace:
         """Return the pace of trials on disk, those included that do not count."""
         pace = cls(plan)
         for trial in trials:
-            if trial.record.phases:
-                duration_s = trial.record.phases[-1].end_s - trial.record.clock.monotonic_s
-                if trial.record.beside is not None:
-                    duration_s /= len(trial.record.beside.trials)
-                cell = Cell(**trial.record.cell)
-                pace.add(cell, duration_s, counts=trial.record.exit == "ok")
+            pace.see(trial)
         return pace
+
+    def see(self, trial: Trial) -> None:
+        """Note a trial on disk."""
+        if trial.record.phases:
+            duration_s = trial.record.phases[-1].end_s - trial.record.clock.monotonic_s
+            if trial.record.beside is not None:
+                duration_s /= len(trial.record.beside.trials)
+            cell = Cell(**trial.record.cell)
+            self.add(cell, duration_s, counts=trial.record.exit == "ok")
 
     def add(self, cell: Cell, duration_s: float, *, counts: bool) -> None:
         """Note an attempt at a trial, and whether it counts."""

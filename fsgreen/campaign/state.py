@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -31,10 +31,13 @@ class Campaign:
     ----------
     name : str
         The folder's name under `data/raw`.
+    blocks : collection of int, optional
+        The blocks that it owes, where a fleet has others measure the rest; all of them by default.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, blocks: Collection[int] | None = None) -> None:
         self.name = name
+        self._blocks = blocks
         self.folder = paths.raw(name)
         self._measured: dict[str, Measured] = {}
 
@@ -141,6 +144,8 @@ class Campaign:
     def due(self) -> tuple[PlannedTrial, ...]:
         """Return the trials that the campaign owes, as far as its trials decide (rule 27)."""
         plan = self.plan()
+        if self._blocks is not None:
+            return tuple(planned for planned in plan.trials if planned.block in self._blocks)
         if plan.profile.most_blocks is None:
             return plan.trials
         return design.due(plan, self.measured())

@@ -84,9 +84,10 @@ def measure_on_fleet(options: argparse.Namespace) -> None:
     for each in done:
         print(f"{len(trial.list_trials(each.folder))} trials in {each.folder}")
         pipeline.after_measure(each.name)
-    pooled, files = together(
-        options.name or f"{options.study}-{options.profile}", [each.name for each in done]
-    )
+    whole = options.name or f"{options.study}-{options.profile}"
+    if [each.name for each in done] == [whole]:
+        return  # of one campaign there is nothing to pool
+    pooled, files = together(whole, [each.name for each in done])
     command.show_indented(gathered.lines(pooled))
     for file in files:
         print(file)

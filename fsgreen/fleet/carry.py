@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fsgreen import paths, trial
 from fsgreen.campaign import Campaign
 from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
-from fsgreen.fleet.messages import Piece, Shelf, is_plain
+from fsgreen.fleet.believed import Expected, began_unix_s, check, check_record
+from fsgreen.fleet.messages import Piece, Shelf
 from fsgreen.fleet.tasks import RECORD, digest
 from fsgreen.trial import TrialRecord
 from fsgreen.trial.record import foreign
@@ -31,19 +31,19 @@ Fetch = Callable[[Folder | None, str | None, str, int], Awaitable[Piece]]
 """What asks a worker for a part of a file: folder, trial, file, offset in bytes."""
 
 
-async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch) -> list[str]:
+async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch, expected: Expected) -> list[str]:
     """Bring home what is not here yet, and return the names of the trials that came.
 
     Raises
     ------
     FsgreenError
         If the worker began this campaign anew, or has another trial of one name; if a file is not
-        the one that was recorded, or larger than `FILE_B`; if the disk is full.
+        the one that was recorded, larger than `FILE_B`, or not to be believed; if the disk is full.
     """
     folder, came = campaign.folder, []
     with trial.full_disk_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        await _files(folder, shelf.files, fetch)
+        await _files(folder, shelf.files, fetch, expected)
         aside = {digest(one.folder / RECORD) for one in trial.list_discarded(folder)}
         shelves: Mapping[Folder, Mapping[str, str]] = {
             "trials": shelf.trials,
@@ -53,14 +53,15 @@ async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch) -> list[str]:
             for name, recorded in records.items():
                 here = folder / place / name
                 if here.exists():
-                    _check_same(here, recorded)
+                    check_same(here, recorded)
                 elif recorded not in aside:
-                    await _trial(folder, place, name, recorded, fetch)
+                    await _trial(campaign, place, name, recorded, fetch, expected)
                     came.append(name)
     return came
 
 
-def _check_same(here: Path, recorded: str) -> None:
+def check_same(here: Path, recorded: str) -> None:
+    """Refuse to take a trial for one of its name that is here, but has another record."""
     if digest(here / RECORD) != recorded:
         raise FsgreenError(
             "the testbed has another trial of this name, and one of the two would be lost",
@@ -70,7 +71,7 @@ def _check_same(here: Path, recorded: str) -> None:
         )
 
 
-async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch) -> None:
+async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch, expected: Expected) -> None:
     """Bring the files of the campaign itself, which change while it goes on."""
     for name, recorded in files.items():
         here = folder / name
@@ -78,7 +79,9 @@ async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch) -> None:
             continue
         with whole(here) as partial:
             await _bytes(partial, functools.partial(fetch, None, None, name), recorded)
-            if name == paths.IDENTITY and here.is_file() and _began(here) != _began(partial):
+            check(name, partial, expected)
+            is_begun = name == paths.IDENTITY and here.is_file()
+            if is_begun and began_unix_s(here) != began_unix_s(partial):
                 raise FsgreenError(
                     "the testbed began this campaign anew, and trials of both would be taken for "
                     "those of one",
@@ -88,15 +91,10 @@ async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch) -> None:
                 )
 
 
-def _began(identity: Path) -> Any:
-    try:
-        return json.loads(identity.read_bytes())["started_unix_s"]
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-async def _trial(folder: Path, place: Folder, name: str, recorded: str, fetch: Fetch) -> None:
-    partial = folder / "trials" / f".{name}.partial"
+async def _trial(
+    campaign: Campaign, place: Folder, name: str, recorded: str, fetch: Fetch, expected: Expected
+) -> None:
+    partial = campaign.folder / "trials" / f".{name}.partial"
     partial.mkdir(parents=True, exist_ok=True)
 
     async def bring(file: str, recorded: str) -> None:
@@ -104,21 +102,19 @@ async def _trial(folder: Path, place: Folder, name: str, recorded: str, fetch: F
 
     await bring(RECORD, recorded)
     record = TrialRecord.from_json((partial / RECORD).read_bytes(), partial)
-    if record.trial not in (
-        name,
-        name.rpartition(".")[0],
-    ):  # NAME.2 is the second that broke a rule
-        raise foreign(partial, f"the record is that of trial {record.trial!r}")
+    # NAME.2 is the second that broke a rule.
+    names = (name,) if place == "trials" else (name, name.rpartition(".")[0])
+    check_record(record, names, campaign.name, partial, expected)
+    if place == "trials" and record.exit != "ok":
+        raise foreign(partial, f"it broke a rule: {record.reason!r}")
     for file, hashed in record.files.items():
-        if not is_plain(file):
-            raise foreign(partial, f"it names a file elsewhere: {file!r}")
         await bring(file, hashed)
     for entry in partial.iterdir():
         if entry.name not in (RECORD, *record.files):  # of one that was broken off and made anew
             entry.unlink()
             continue
         await asyncio.to_thread(sync, entry)
-    final = folder / place / name
+    final = campaign.folder / place / name
     final.parent.mkdir(exist_ok=True)
     sync(partial)
     partial.rename(final)

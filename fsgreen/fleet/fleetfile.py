@@ -3,7 +3,7 @@
 home = "192.0.2.7:8786"          # where `fsgreen measure --fleet` listens, on that machine
 certificates = "certificates"    # the folder of `fsgreen fleet certificates`, as seen from here
 testbeds = ["disk", "memory"]    # a worker for each, and a campaign: NAME.disk, NAME.memory
-design = "replicate"             # every testbed measures all cells
+design = "replicate"             # every testbed measures all cells; "share": see shares.py
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
@@ -25,6 +25,8 @@ from fsgreen.schema import Declared
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 LOCALHOST = "127.0.0.1"
+
+Design: TypeAlias = Literal["replicate", "share"]
 
 
 def _name(name: str) -> str:
@@ -57,7 +59,7 @@ class Table(Declared):
         AfterValidator(_unique),
     ]
     certificates: str | None = None
-    design: Literal["replicate", "share"] = "replicate"
+    design: Design = "replicate"
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,15 @@ class Fleet:
         Their names.
     certificates : Path, optional
         The folder of what its members show each other; None where nobody asks, on one machine.
+    design : {"replicate", "share"}
+        Whether each testbed measures all cells, or they share the blocks of one plan.
     """
 
     file: Path
     home: str
     testbeds: tuple[str, ...]
     certificates: Path | None
+    design: Design = "replicate"
 
     @property
     def host(self) -> str:
@@ -118,19 +123,18 @@ def read(file: Path) -> Fleet:
     ------
     FsgreenError
         If it says something else, would have others than this machine reach what has no
-        certificates, or asks for a design that is not there.
+        certificates, or has one testbed share with nobody.
     """
     document = schema.read(file, "fleet file", "docs/fleet.md shows one")
     table = document.as_(Table)
-    if table.design == "share":
+    if table.design == "share" and len(table.testbeds) < 2:
         raise FsgreenError(
-            "cells cannot be shared out: that takes testbeds that are equal, and nothing tests yet "
-            "whether these are, by their audits, their speed and a campaign of the baseline",
+            "one testbed has nobody to share the blocks with",
             where=document.where(("design",)),
-            next_step='set design = "replicate": every testbed measures all cells',
+            next_step='name another testbed, or set design = "replicate"',
         )
     folder = None if table.certificates is None else file.parent / table.certificates
-    fleet = Fleet(file, table.home, table.testbeds, folder)
+    fleet = Fleet(file, table.home, table.testbeds, folder, table.design)
     if folder is None and not fleet.is_local:
         raise FsgreenError(
             f"other machines could reach {fleet.home}, and nobody would ask them who they are",

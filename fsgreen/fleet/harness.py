@@ -56,12 +56,13 @@ class Harness:
                 next_step="wait for it: fsgreen status",
             )
         async with self._asked:
-            if self._process is not None and (self._order != order or self._is_let_go):
+            if self._process is not None and (self._is_let_go or not self._is_of(order)):
                 await self._end()
             if self._process is None:
-                self._process, self._order = await self._start(order), order
+                self._process = await self._start(order)
             else:
-                await self._nudge(self._process)
+                self._nudge(self._process, order)
+            self._order = order
             return await self._heard(self._process)
 
     def let_go(self) -> None:
@@ -96,9 +97,12 @@ class Harness:
             env={**os.environ, "FSGREEN_DATA": str(self._data)},
         )
 
-    async def _nudge(self, process: Process) -> None:
+    def _is_of(self, order: Order) -> bool:
+        return self._order is not None and order.goes_on(self._order)
+
+    def _nudge(self, process: Process, order: Order) -> None:
         assert process.stdin is not None
-        process.stdin.write(b"\n")
+        process.stdin.write(order.model_dump_json().encode() + b"\n")
 
     async def _heard(self, process: Process) -> Rest:
         assert process.stdout is not None

@@ -9,40 +9,50 @@ meanwhile, the same command goes on: a worker has its trials on disk before home
 from __future__ import annotations
 
 import asyncio
+from typing import TypeAlias
 
-from fsgreen import paths, trial
+from fsgreen import trial
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
+from fsgreen.fleet.believed import Expected
 from fsgreen.fleet.carry import Folder, carry
 from fsgreen.fleet.fleetfile import Fleet, member
 from fsgreen.fleet.membership import Registry
 from fsgreen.fleet.messages import Order, Piece, Place, Rest, Shelf, Which
 from fsgreen.fleet.record import Board, Doing
 from fsgreen.fleet.remote import Lost, Remote
+from fsgreen.fleet.replicate import Replicate
+from fsgreen.fleet.shares import Shares
 from fsgreen.words import plural
 
 FALLS = 3
 """How often in a row the process that measures may end without a word and without a trial."""
 
+POLL_S = 0.2
+"""Between two looks for a worker that is not there yet."""
+
 PAUSE_S = 1.0
-"""Between the loss of a worker and the next look for it."""
+"""Between two looks for a worker that was lost, or for a block that is left."""
+
+Design: TypeAlias = Replicate | Shares
+"""What decides what a testbed measures next."""
 
 
 class Home:
-    """Measures an order on all testbeds of a fleet.
+    """Has all testbeds of a fleet measure.
 
     Parameters
     ----------
     fleet : Fleet
         Who belongs to it.
-    order : Order
-        What is measured.
+    design : Replicate or Shares
+        What each of them measures.
     board : Board
         Where it is noted who does what.
     """
 
-    def __init__(self, fleet: Fleet, order: Order, board: Board) -> None:
-        self._fleet, self._order, self._board = fleet, order, board
+    def __init__(self, fleet: Fleet, design: Design, board: Board) -> None:
+        self._fleet, self._design, self._board = fleet, design, board
         self.refused: dict[str, FsgreenError] = {}
         """Why a testbed does not go on, by its name."""
 
@@ -75,33 +85,45 @@ class Home:
                 await asyncio.gather(*going, return_exceptions=True)
 
     async def _testbed(self, registry: Registry, testbed: str) -> None:
-        campaign = Campaign(member(self._order.campaign, testbed))
-        if (campaign.folder / paths.PLAN).exists() and not campaign.pending():
-            self._note(testbed, "done", "all of its trials are here")
-            return
-        self._note(testbed, "waits", "for its worker")
-        while True:
-            address = await registry.address_of(testbed)
-            try:
-                await self._measure(campaign, testbed, Remote(registry.rpc(address), testbed))
+        campaign = Campaign(member(self._design.order.campaign, testbed))
+        try:
+            self._board.count(testbed, self._design.count(testbed))
+            if self._design.is_done(testbed):
+                self._note(testbed, "done", "all of its trials are here")
                 return
-            except Lost as error:
-                self._note(testbed, "lost", f"its worker does not answer: {error}")
-                await asyncio.sleep(PAUSE_S)
-            except trial.DiskFull:
-                raise
-            except FsgreenError as error:
-                self._refuse(testbed, error)
-                return
-            except OSError as error:
-                told = f"what the testbed {testbed} has cannot be kept here: {error}"
-                step = "look at this folder and its disk, then start the same command again"
-                self._refuse(testbed, FsgreenError(told, where=campaign.folder, next_step=step))
-                return
+            self._note(testbed, "waits", "for its worker")
+            while address := await self._address(registry, testbed):
+                try:
+                    await self._measure(campaign, testbed, Remote(registry.rpc(address), testbed))
+                    return
+                except Lost as error:
+                    self._design.is_lost(testbed, for_good=False)
+                    self._note(testbed, "lost", f"its worker does not answer: {error}")
+                    await asyncio.sleep(PAUSE_S)
+            self._note(testbed, "done", "others have measured what was left")
+        except trial.DiskFull:
+            raise
+        except FsgreenError as error:
+            self._refuse(testbed, error)
+        except OSError as error:
+            told = f"what the testbed {testbed} has cannot be kept here: {error}"
+            step = "look at this folder and its disk, then start the same command again"
+            self._refuse(testbed, FsgreenError(told, where=campaign.folder, next_step=step))
+
+    async def _address(self, registry: Registry, testbed: str) -> str | None:
+        """Return where the worker of a testbed listens, once it does; None if none is needed."""
+        while (address := registry.address_of(testbed)) is None and not self._design.is_over:
+            await asyncio.sleep(POLL_S)
+        return address
 
     async def _measure(self, campaign: Campaign, testbed: str, remote: Remote) -> None:
-        which = Which(campaign=self._order.campaign)
-        rest, falls = Rest(state="rest"), 0
+        order, which = self._design.order, Which(campaign=self._design.order.campaign)
+        expected = Expected(
+            lambda plan: self._design.is_planned(plan, testbed),
+            lambda name: self._design.planned(name, testbed),
+        )
+        rest: Rest | None = None
+        rested_s, falls = 0.0, 0
 
         async def fetch(folder: Folder | None, name: str | None, file: str, at_b: int) -> Piece:
             place = Place(
@@ -110,23 +132,51 @@ class Home:
             return await remote.ask("piece", place, Piece)
 
         while True:
-            self._board.note(testbed, "brings", rested_s=rest.rested_s)
-            came = await carry(campaign, await remote.ask("shelf", which, Shelf), fetch)
+            self._board.note(testbed, "brings", rested_s=rested_s)
+            shelf = await remote.ask("shelf", which, Shelf)
+            self._design.answers(testbed)
+            came = await carry(campaign, shelf, fetch, expected)
             if came:
-                due, left = len(campaign.due()), len(campaign.pending())
-                print(f"{testbed}: {due - left} of {due} trials are here", flush=True)
-            falls = falls + 1 if rest.state == "fell" and not came else 0
-            if rest.state == "done":
-                _check_whole(campaign, testbed)
+                self._count(testbed)
+            if rest is not None:
+                falls = falls + 1 if rest.state == "fell" and not came else 0
+                if rest.why is not None and (rest.state == "refused" or falls == FALLS):
+                    raise rest.why.error()
+                if rest.state == "done":
+                    _check_whole(campaign, order, testbed)
+            if self._ends(testbed, rest):
                 self._note(testbed, "done", "all of its trials are here")
                 return
-            if rest.why is not None and (rest.state == "refused" or falls == FALLS):
-                raise rest.why.error()
-            self._board.note(testbed, "measures")
-            rest = await remote.ask("measure", self._order, Rest)
+            order, has_waited = await self._next(testbed)
+            self._board.note(testbed, "measures", _spelled(order))
+            rest = await remote.ask("measure", order, Rest)
+            rested_s = 0.0 if has_waited else rest.rested_s
+
+    def _ends(self, testbed: str, rest: Rest | None) -> bool:
+        """Return whether a testbed is done with; where blocks are shared, it may not have begun."""
+        at_end = self._design.is_over if rest is None else rest.state == "done"
+        return at_end and self._design.is_done(testbed)
+
+    async def _next(self, testbed: str) -> tuple[Order, bool]:
+        """Return what a testbed measures next, and whether it had to wait for that."""
+        order = self._design.next(testbed)
+        if order is not None:
+            return order, False
+        self._note(testbed, "waits", "others are at all the blocks that are left")
+        while order is None:
+            await asyncio.sleep(PAUSE_S)
+            order = self._design.next(testbed)
+        return order, True
+
+    def _count(self, testbed: str) -> None:
+        count = self._design.count(testbed)
+        of = f" of {count.due}" if count.due else ""
+        print(f"{testbed}: {count.here}{of} trials are here", flush=True)
+        self._board.count(testbed, count)
 
     def _refuse(self, testbed: str, error: FsgreenError) -> None:
         self.refused[testbed] = error
+        self._design.is_lost(testbed, for_good=True)
         self._note(testbed, "refused", error.what)
 
     def _note(self, testbed: str, doing: Doing, told: str) -> None:
@@ -134,9 +184,14 @@ class Home:
         print(f"{testbed}: {doing}: {told}", flush=True)
 
 
-def _check_whole(campaign: Campaign, testbed: str) -> None:
-    """Refuse the word of a testbed that it is done while trials are not here."""
-    pending = [planned.trial for planned in campaign.pending()]
+def _spelled(order: Order) -> str:
+    return f"block {order.blocks[0]}" if order.blocks else ""
+
+
+def _check_whole(campaign: Campaign, order: Order, testbed: str) -> None:
+    """Refuse the word of a testbed that it is done while trials of the order are not here."""
+    owing = campaign if order.design != "share" else Campaign(campaign.name, order.blocks)
+    pending = [planned.trial for planned in owing.pending()]
     if pending:
         raise FsgreenError(
             f"the testbed is done, and {plural(len(pending), 'trial')} of its plan did not come, "

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from fsgreen import design, paths
 from fsgreen.campaign import Campaign
+from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
-from fsgreen.fleet import fleetfile
+from fsgreen.fleet import fleetfile, given
+from fsgreen.fleet.fleetfile import Fleet, member
 from fsgreen.fleet.messages import Order
+from fsgreen.fleet.orders import study_of
 from fsgreen.fleet.record import Board, Post, Record
+from fsgreen.fleet.replicate import Replicate
 from fsgreen.fleet.required import require
+from fsgreen.fleet.shares import Shares
 from fsgreen.words import plural
 
 
 def measure(study: str, profile: str, file: Path, *, name: str | None = None) -> list[Campaign]:
     """Measure the pending trials of a study on every testbed of a fleet, and bring them here.
+
+    Where blocks are shared, the baseline is measured on all testbeds first, as the campaigns
+    NAME-baseline, and they share the blocks if that shows that they are equal.
 
     Parameters
     ----------
@@ -32,46 +39,87 @@ def measure(study: str, profile: str, file: Path, *, name: str | None = None) ->
     Returns
     -------
     list of Campaign
-        One for each testbed, all trials of its plan here.
+        One for each testbed, all trials of its plan here; where they share the blocks, one.
 
     Raises
     ------
     FsgreenError
         If that cannot be: another home measures, home cannot listen, the plan is not that of trials
-        that are here, or a testbed refused; the trials then stay, and the same call goes on.
+        that are here, testbeds that are to share blocks are not equal, or a testbed refused; the
+        trials then stay, and the same call goes on.
     """
     require()
+    fleet = fleetfile.read(file)
+    plan = design.make_plan(design.load_study(study), profile)
+    order = Order(
+        campaign=name or f"{study}-{profile}",
+        study=study,
+        profile=profile,
+        plan_hash=plan.hash,
+        design=fleet.design,
+    )
+    shares = fleet.design == "share"
+    is_shared = shares and given.file_of(order.campaign).exists()
+    if (paths.raw(order.campaign) / paths.PLAN).exists() and not is_shared:
+        raise FsgreenError(
+            f"the campaign {order.campaign} was begun on one testbed, or by testbeds that share it",
+            where=paths.raw(order.campaign),
+            next_step=f"another name: {_again(fleet, order)} --name {order.campaign}-fleet",
+        )
+    if shares:
+        return [_share(fleet, order, plan)]
+    return _measure(fleet, order, Replicate(order, fleet.testbeds))
+
+
+def _share(fleet: Fleet, order: Order, plan: Plan) -> Campaign:
+    """Measure the baseline on all testbeds, then the blocks on those that it shows to be equal."""
+    from fsgreen.fleet import equality, joined
+
+    if plan.profile.sequential:
+        raise FsgreenError(
+            f"cells of the profile {order.profile} end when they are known well enough (rule 27), "
+            "and no testbed knows what the others measured",
+            where=f"studies/{order.study}.yaml",
+            next_step=f"take a profile without most_blocks, or {equality.REPLICATE}",
+        )
+    made = Campaign(order.campaign)
+    if made.begun():
+        _check_plan(made, study_of(order, ""), fleet, order)
+        if not made.pending():
+            return made
+    first = order.model_copy(
+        update={"campaign": f"{order.campaign}-baseline", "design": "baseline"}
+    )
+    begun = _measure(fleet, first, Replicate(first, fleet.testbeds))[0].plan()
+    equality.check(order.campaign, first.campaign, fleet.testbeds)
+    if begun.hash != design.make_plan(study_of(first, fleet.testbeds[0]), order.profile).hash:
+        plan = design.make_plan(study_of(order, ""), order.profile, only=_only(begun))
+    _measure(fleet, order, Shares(order, plan, fleet.testbeds))
+    return joined.join(order.campaign, given.read(order.campaign))
+
+
+def _measure(fleet: Fleet, order: Order, design_of: Replicate | Shares) -> list[Campaign]:
+    """Have every testbed measure what a design has for it."""
     from fsgreen.fleet import membership
     from fsgreen.fleet.home import Home
 
-    fleet = fleetfile.read(file)
-    declared = design.load_study(study)
-    plan = design.make_plan(declared, profile)
-    whole = Campaign(name or f"{study}-{profile}")
-    if (whole.folder / paths.PLAN).exists():
-        raise FsgreenError(
-            f"the campaign {whole.name} was begun on one testbed",
-            where=whole.folder,
-            next_step=f"another name: fsgreen measure {study} --profile {profile} --fleet {file} "
-            f"--name {whole.name}-fleet",
-        )
-    campaigns = [Campaign(fleetfile.member(whole.name, testbed)) for testbed in fleet.testbeds]
+    whole = Campaign(order.campaign)
+    campaigns = [Campaign(member(order.campaign, testbed)) for testbed in fleet.testbeds]
     for testbed, each in zip(fleet.testbeds, campaigns, strict=True):
         if (each.folder / paths.PLAN).exists():
-            own = replace(declared, seed=design.derive_seed(declared.seed, testbed))
-            _check_plan(each, own, profile, whole.name, file)
-    order = Order(campaign=whole.name, study=study, profile=profile, plan_hash=plan.hash)
+            _check_plan(each, study_of(order, testbed), fleet, order)
     with ExitStack() as stack:
         for each in (whole, *campaigns):
             stack.enter_context(each.alone())
+        if all(design_of.is_done(testbed) for testbed in fleet.testbeds):
+            return campaigns
         whole.folder.mkdir(parents=True, exist_ok=True)
         posts = {testbed: Post() for testbed in fleet.testbeds}
-        home = Home(
-            fleet, order, Board(whole.name, Record(study=study, profile=profile, posts=posts))
-        )
+        record = Record(study=order.study, profile=order.profile, design=order.design, posts=posts)
+        home = Home(fleet, design_of, Board(order.campaign, record))
         membership.begin()
         asyncio.run(home.run())
-    if home.refused:
+    if home.refused and not design_of.is_over:
         raise FsgreenError(
             f"{plural(len(home.refused), 'testbed')} of {len(campaigns)} did not go on: "
             + "\n".join(f"{testbed}: {error}" for testbed, error in home.refused.items()),
@@ -81,16 +129,12 @@ def measure(study: str, profile: str, file: Path, *, name: str | None = None) ->
     return campaigns
 
 
-def _check_plan(
-    campaign: Campaign, study: design.Study, profile: str, fleet: str, file: Path
-) -> None:
+def _check_plan(campaign: Campaign, study: design.Study, fleet: Fleet, order: Order) -> None:
     """Refuse to take trials of another plan for those of this; `study` has the testbed's seed."""
-    begun, plan = campaign.plan(), design.make_plan(study, profile)
+    begun, plan = campaign.plan(), design.make_plan(study, order.profile)
     if begun.hash == plan.hash:
         return
-    only = begun.levels(begun.baseline)["file_system"]
-    if begun.constants.get("scheduler") == "as found" and isinstance(only, str):
-        plan = design.make_plan(study, profile, only=only)  # that of a testbed with one file system
+    plan = design.make_plan(study, order.profile, only=_only(begun))
     if begun.hash != plan.hash:
         lines = plan.difference(begun)
         more = f"\n    and {len(lines) - 8} more" if len(lines) > 8 else ""
@@ -99,6 +143,17 @@ def _check_plan(
             + "\n    ".join(lines[:8])
             + more,
             where=campaign.folder / paths.PLAN,
-            next_step=f"undo the change, or begin another: fsgreen measure {study.name} --profile "
-            f"{profile} --fleet {file} --name {fleet}-2",
+            next_step=f"undo the change, or begin another: {_again(fleet, order)} "
+            f"--name {order.campaign}-2",
         )
+
+
+def _only(begun: Plan) -> str | None:
+    """Return the file system of a testbed that has one alone, by a plan that it began."""
+    only = begun.levels(begun.baseline)["file_system"]
+    is_alone = begun.constants.get("scheduler") == "as found" and isinstance(only, str)
+    return only if is_alone else None
+
+
+def _again(fleet: Fleet, order: Order) -> str:
+    return f"fsgreen measure {order.study} --profile {order.profile} --fleet {fleet.file}"

@@ -7,7 +7,6 @@ has one handler more, `fsgreen`, which does our own tasks by name. Neither has a
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
@@ -23,8 +22,6 @@ from fsgreen.fleet.fleetfile import Fleet
 
 HEARTBEAT_S = 5.0
 """How often a worker shows that it is alive; Dask's half second is more work beside a trial."""
-
-POLL_S = 0.2
 
 CALM = {
     "distributed.worker.profile.enabled": False,
@@ -77,11 +74,10 @@ class Registry(Scheduler):
     def _heartbeat(self, **told: Any) -> dict[str, Any]:
         return {**self.heartbeat_worker(**told), "heartbeat-interval": HEARTBEAT_S}
 
-    async def address_of(self, testbed: str) -> str:
-        """Return where the worker of a testbed listens, once there is one."""
-        while (address := self.aliases.get(testbed)) is None:
-            await asyncio.sleep(POLL_S)
-        return str(address)
+    def address_of(self, testbed: str) -> str | None:
+        """Return where the worker of a testbed listens; None as long as there is none."""
+        address = self.aliases.get(testbed)
+        return None if address is None else str(address)
 
 
 class Offer(Worker):

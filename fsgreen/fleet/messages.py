@@ -52,16 +52,27 @@ CampaignFile = Annotated[FileName, AfterValidator(_no_folder)]
 Name = Annotated[str, Field(max_length=200), AfterValidator(_campaign)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Text = Annotated[str, Field(max_length=100_000)]
+Block = Annotated[int, Field(ge=1, le=1_000_000)]
 Size = Annotated[int, Field(ge=0, le=1 << 50)]
 
 
 class Order(Strict):
-    """Measure up to the next rest; `plan_hash` is of the plan as it is for any testbed."""
+    """Measure up to the next rest; `plan_hash` is of the plan as it is for any testbed.
+
+    By the design `replicate` a testbed measures all cells in an order of its own, by `baseline` the
+    baseline alone, and by `share` only `blocks` of the plan, of which there are none at the end.
+    """
 
     campaign: Name
     study: Name
     profile: Text
     plan_hash: Digest
+    design: Literal["replicate", "baseline", "share"] = "replicate"
+    blocks: tuple[Block, ...] = ()
+
+    def goes_on(self, before: Order) -> bool:
+        """Return whether this is the order before, with other blocks at most."""
+        return self.model_copy(update={"blocks": before.blocks}) == before
 
 
 class Refusal(Strict):

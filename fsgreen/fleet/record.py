@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from fsgreen import paths, trial
 from fsgreen.errors import FsgreenError
+from fsgreen.fleet.tally import Count
 from fsgreen.schema import Strict
 
 FILE = "fleet.json"
@@ -18,20 +19,28 @@ Doing: TypeAlias = Literal["waits", "measures", "brings", "lost", "refused", "do
 
 
 class Post(Strict):
-    """What a testbed does, and since when; `rested_s` is what its rests took between trials."""
+    """What a testbed does, and since when; `rested_s` is what its rests took between trials.
+
+    `here_count` trials of it are at home, of the `due_count` that it owes: 0 where others may have
+    them. `to_go_s` is how long it takes for all that is left.
+    """
 
     doing: Doing = "waits"
     since_unix_s: float = 0.0
     told: str = ""
     rests_count: int = 0
     rested_s: float = 0.0
+    here_count: int = 0
+    due_count: int = 0
+    to_go_s: float | None = None
 
 
 class Record(Strict):
-    """What a fleet measures, and what each testbed does."""
+    """What a fleet measures by which design, and what each testbed does."""
 
     study: str
     profile: str
+    design: str = "replicate"
     posts: dict[str, Post]
 
 
@@ -59,14 +68,20 @@ class Board:
     def note(self, testbed: str, doing: Doing, told: str = "", *, rested_s: float = 0.0) -> None:
         """Note what a testbed does from now on, and what a rest took that has ended."""
         post = self._record.posts[testbed]
-        self._record.posts[testbed] = Post(
-            doing=doing,
-            since_unix_s=time.time(),
-            told=told,
-            rests_count=post.rests_count + (rested_s > 0),
-            rested_s=post.rested_s + rested_s,
-        )
+        now = {
+            "doing": doing,
+            "since_unix_s": time.time(),
+            "told": told,
+            "rests_count": post.rests_count + (rested_s > 0),
+            "rested_s": post.rested_s + rested_s,
+        }
+        self._record.posts[testbed] = post.model_copy(update=now)
         self._write()
+
+    def count(self, testbed: str, count: Count) -> None:
+        """Have the next note say how far a testbed is."""
+        now = {"here_count": count.here, "due_count": count.due, "to_go_s": count.to_go_s}
+        self._record.posts[testbed] = self._record.posts[testbed].model_copy(update=now)
 
     def _write(self) -> None:
         with trial.full_disk_explained(self._file):

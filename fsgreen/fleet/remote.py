@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import Message, Refusal, parsed
 from fsgreen.schema import Strict
 
@@ -40,6 +41,14 @@ class Remote:
             answer = await self._rpc.fsgreen(task=task, arguments=arguments.model_dump())
         except OSError as error:
             raise Lost(str(error)) from error
+        except FsgreenError:
+            raise
+        except Exception as error:  # whatever Dask makes of bytes that are no message
+            raise FsgreenError(
+                f"{self._name} sent what cannot be read: {error!r}",
+                where=self._name,
+                next_step="have the same version of fsgreen on all machines of the fleet",
+            ) from error
         if isinstance(answer, dict) and "refused" in answer:
             raise parsed(Refusal, answer["refused"], self._name).error()
         return parsed(schema, answer.get("done") if isinstance(answer, dict) else None, self._name)

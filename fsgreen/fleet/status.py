@@ -1,18 +1,18 @@
-"""Who does what in a fleet, and when it will be done, in lines."""
+"""Who does what in a fleet, and when it will be done, in lines: as home noted it last."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-from fsgreen import trial
 from fsgreen.campaign import Campaign
-from fsgreen.campaign.pace import Pace
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import record
 from fsgreen.fleet.fleetfile import member
 from fsgreen.words import plural
+
+AT_WORK = ("measures", "brings", "waits")
 
 
 def is_of_fleet(campaign: str) -> bool:
@@ -26,26 +26,42 @@ def status(campaign: str) -> Iterator[str]:
     Raises
     ------
     FsgreenError
-        If its record, or that of a trial, is damaged.
+        If its record is damaged.
     """
     kept = record.read(campaign)
     measures = _measures(campaign)
-    to_go = {name: _to_go_s(member(campaign, name)) for name in kept.posts}
-    yield f"{campaign}: {kept.study}, profile {kept.profile}, on {plural(len(to_go), 'testbed')}"
-    known = [left_s for left_s in to_go.values() if left_s is not None]
-    if any(known):
-        least = "at least " if len(known) < len(to_go) else "about "
-        yield f"  to go     {least}{spell(max(known))}, as testbeds measure side by side"
+    yield f"{campaign}: {kept.study}, profile {kept.profile}, on {_where(kept)}"
+    yield from _to_go(kept)
     if not measures:
         yield "  stopped   nobody measures: the same command as before goes on"
     for name, post in kept.posts.items():
-        yield f"  {name}  {_doing(post, measures=measures)}; {_trials(member(campaign, name))}"
+        yield f"  {name}  {_doing(post, measures=measures)}; {_trials(post)}"
         if post.rests_count:
             yield (
                 f"            rests {post.rested_s / post.rests_count:.2g} s between two trials, "
                 "in which they are brought home"
             )
     yield f"  more      fsgreen status {member(campaign, next(iter(kept.posts)))}"
+
+
+def _where(kept: record.Record) -> str:
+    testbeds = plural(len(kept.posts), "testbed")
+    return f"{testbeds} that share the blocks" if kept.design == "share" else testbeds
+
+
+def _to_go(kept: record.Record) -> Iterator[str]:
+    """Yield how long it will take: as long as the slowest takes, or all that are at it together."""
+    if kept.design == "share":
+        posts = [post for post in kept.posts.values() if post.doing in AT_WORK]
+        known_s = [post.to_go_s for post in posts if post.to_go_s]
+        if known_s:
+            together_s = 1 / sum(1 / alone_s for alone_s in known_s)
+            yield f"  to go     about {spell(together_s)} on {plural(len(known_s), 'testbed')}"
+        return
+    known_s = [post.to_go_s for post in kept.posts.values() if post.to_go_s is not None]
+    if any(known_s):
+        least = "at least " if len(known_s) < len(kept.posts) else "about "
+        yield f"  to go     {least}{spell(max(known_s))}, as testbeds measure side by side"
 
 
 def _doing(post: record.Post, *, measures: bool) -> str:
@@ -56,21 +72,11 @@ def _doing(post: record.Post, *, measures: bool) -> str:
     return f"{post.doing}{'' if post.doing in ('done', 'refused') else since}{told}"
 
 
-def _trials(name: str) -> str:
-    campaign = Campaign(name)
-    if not campaign.begun():
+def _trials(post: record.Post) -> str:
+    if not post.here_count:
         return "none of its trials is here"
-    due = len(campaign.due())
-    return f"{due - len(campaign.pending())} of {due} trials are here"
-
-
-def _to_go_s(name: str) -> float | None:
-    """Return how long a testbed will measure, None where that is not known yet."""
-    campaign = Campaign(name)
-    if not campaign.begun():
-        return None
-    seen = [*trial.list_trials(campaign.folder), *trial.list_invalid(campaign.folder)]
-    return Pace.of(campaign.plan(), seen).total_s(one.cell for one in campaign.pending())
+    of = f" of {post.due_count}" if post.due_count else ""
+    return f"{post.here_count}{of} trials are here"
 
 
 def _measures(campaign: str) -> bool:

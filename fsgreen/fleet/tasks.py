@@ -104,7 +104,7 @@ def digest(file: Path) -> str:
     return _digest(file, state.st_mtime_ns, state.st_size)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=1_000_000)
 def _digest(file: Path, _changed_ns: int, _size_b: int) -> str:
     return trial.sha256_of(file)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from fsgreen import fleet, trial
+from fsgreen.campaign import Campaign
 from fsgreen.fleet import certificates
 from tests.patience import wait_for
 
@@ -23,7 +25,10 @@ title: One nap and two
 question: Do more naps take more joules?
 seed: 7
 baseline: {workload: nap, file_system: ext4, naps: 1}
-bounds: {others_percent: 101, idle_band_percent: 1000, budget_percent: 100}
+bounds:
+  {others_percent: 101, idle_band_percent: 1000, budget_percent: 100, speed_percent: 1000,
+  equivalence_percent: 50}
+metrics: [throughput]
 factors:
   naps: {owner: workload, kind: count, label: "n{}"}
 workloads:
@@ -75,6 +80,8 @@ import sys
 from pathlib import Path
 from fsgreen import fleet
 from fsgreen.errors import FsgreenError
+from fsgreen.fleet import shares
+shares.GIVEN_UP_S = 2.0
 try:
     fleet.measure("asleep", "quick", Path("fleet.toml"), name=sys.argv[1])
 except FsgreenError as error:
@@ -89,13 +96,16 @@ class Yard:
     folder: Path
     port: int
     testbeds: tuple[str, ...]
+    shares: bool = False
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    within: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What a process of this name is started by, as `ip netns exec NAME`."""
 
     def start(self, name: str, code: str, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a process that says what it says into NAME.log, in a session of its own."""
         with (self.folder / f"{name}.log").open("ab") as said:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-c", code, *arguments],
+                [*self.within.get(name, ()), sys.executable, "-P", "-c", code, *arguments],
                 cwd=self.folder,
                 env={**os.environ, "FSGREEN_MACHINE": f"{self.folder}-{name}"},
                 stdin=subprocess.DEVNULL,
@@ -142,6 +152,15 @@ def whole(campaign: Path) -> list[str]:
     return [entry.name for entry in entries if not entry.name.startswith(".")]
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
 def free_port() -> int:
     """A port on which nobody listens now."""
     with socket.socket() as one:
@@ -150,7 +169,7 @@ def free_port() -> int:
         return port
 
 
-def project(folder: Path, *testbeds: str) -> Yard:
+def project(folder: Path, *testbeds: str, design: str = "replicate") -> Yard:
     """Make a project with the study, a fleet file and certificates."""
     (folder / "studies").mkdir()
     (folder / "studies" / "asleep.yaml").write_text(STUDY)
@@ -161,8 +180,9 @@ def project(folder: Path, *testbeds: str) -> Yard:
     names = ", ".join(f'"{name}"' for name in testbeds)
     (folder / "fleet.toml").write_text(
         f'home = "localhost:{port}"\ncertificates = "certificates"\ntestbeds = [{names}]\n'
+        f'design = "{design}"\n'
     )
-    return Yard(folder, port, testbeds)
+    return Yard(folder, port, testbeds, design == "share")
 
 
 @pytest.fixture
@@ -170,8 +190,8 @@ def yard(tmp_path: Path) -> Iterator[Callable[..., Yard]]:
     """Give what makes a project of a fleet; nothing of it runs on."""
     made: list[Yard] = []
 
-    def make(*testbeds: str) -> Yard:
-        made.append(project(tmp_path, *testbeds))
+    def make(*testbeds: str, design: str = "replicate") -> Yard:
+        made.append(project(tmp_path, *testbeds, design=design))
         return made[-1]
 
     yield make
@@ -186,3 +206,34 @@ def wait_until(yard: Yard, condition: Callable[[], bool]) -> None:
     except AssertionError:
         said = {file.name: file.read_text(errors="replace") for file in yard.folder.glob("*.log")}
         pytest.fail(f"waited in vain: {said}")
+
+
+def check_whole(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost or doubled, and what is at home is what was measured, to the byte."""
+    monkeypatch.setenv("FSGREEN_DATA", str(yard.folder / "data"))
+    for name in yard.testbeds:
+        done = Campaign(fleet.member("asleep-quick", name))
+        whole = trial.list_trials(done.folder)
+        there = yard.folder / "data" / "fleet" / name / "raw" / done.name
+        for one in whole:
+            one.verify()
+            assert one.record.campaign == done.name
+            same = there / "trials" / one.name / "trial.json"
+            assert (one.folder / "trial.json").read_bytes() == same.read_bytes()
+        if not yard.shares:  # one that is lost there need not come back
+            for file in ("plan.json", "campaign.json", "confounds.json"):
+                assert (done.folder / file).read_bytes() == (there / file).read_bytes()
+            check_each_once(done)
+    if yard.shares:
+        made = Campaign("asleep-quick")
+        check_each_once(made)
+        places = {(one.record.block, one.record.campaign) for one in trial.list_trials(made.folder)}
+        assert len(places) == len({block for block, _ in places}), "a block is of two testbeds"
+
+
+def check_each_once(done: Campaign) -> None:
+    """Each trial that a campaign owes is there, and no other."""
+    whole = trial.list_trials(done.folder)
+    assert [one.name for one in whole] == [planned.trial for planned in done.due()]
+    assert not done.pending()
+    assert not list((done.folder / "trials").glob(".*"))

@@ -14,9 +14,11 @@ import synthetic
 from fsgreen import paths, trial
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
+from fsgreen.fleet.believed import Expected
 from fsgreen.fleet.carry import Fetch, carry
 from fsgreen.fleet.messages import Piece, Place
 from fsgreen.fleet.tasks import shelf
+from tests.fleet.conftest import contents
 
 NAME = "c.disk"
 PIECE_B = 1000
@@ -44,18 +46,15 @@ def fetching(there: Path, before: Callable[[Place], None] = lambda place: None) 
     return fetch
 
 
+EXPECTED = Expected(
+    lambda value: bool(value == synthetic.make_plan().to_json()),
+    lambda name: next((each for each in synthetic.make_plan().trials if each.trial == name), None),
+)
+
+
 def carried(there: Path, fetch: Fetch | None = None) -> list[str]:
     """Carry all that is there, and return what came."""
-    return asyncio.run(carry(Campaign(NAME), shelf(there), fetch or fetching(there)))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {
-        str(file.relative_to(folder)): file.read_bytes()
-        for file in folder.rglob("*")
-        if file.is_file()
-    }
+    return asyncio.run(carry(Campaign(NAME), shelf(there), fetch or fetching(there), EXPECTED))
 
 
 def test_all_of_a_campaign_comes_home_to_the_byte_and_once(there: Path) -> None:
@@ -163,7 +162,8 @@ def test_a_campaign_that_a_worker_began_anew_is_not_mixed_with_the_first(there: 
 
 
 @pytest.mark.parametrize(
-    "name", ["../../evil", "..", "/etc/evil", "a/b", ".hidden", "a\x1b[2J", "\u00fc" * 121]
+    "name",
+    ["../../evil", "..", "/etc/evil", "a/b", ".hidden", "a\x1b[2J", "\u00fc" * 121, "trial.json"],
 )
 def test_a_record_that_names_files_elsewhere_is_refused(there: Path, name: str) -> None:
     """A worker must not write where it likes on the machine of home."""
@@ -179,7 +179,7 @@ def test_a_record_of_another_trial_is_refused(there: Path) -> None:
     first, second, *_ = trial.list_trials(there)
     shutil.copy(second.folder / "trial.json", first.folder / "trial.json")
     with pytest.raises(FsgreenError, match="the record is that of trial"):
-        asyncio.run(carry(Campaign(NAME), shelf(there), fetching(there)))
+        carried(there)
 
 
 def test_a_full_disk_at_home_is_told_as_such(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,3 +213,60 @@ def test_a_file_without_an_end_does_not_fill_the_disk_of_home(there: Path, grows
 
     with pytest.raises(FsgreenError, match=r"not the file that was recorded|at most 4,294,967,296"):
         carried(there, endless)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"campaign": "c.other"}, "the record is that of campaign 'c.other'"),
+        ({"exit": "invalid", "reason": "rule 9: changed"}, "it broke a rule: 'rule 9: changed'"),
+        ({"block": 2}, "not the cell, block and order of b01-001-"),
+        ({"cell": {"file_system": "btrfs"}}, "not the cell, block and order of b01-001-"),
+        ({"beside": {"trials": [], "order": []}}, "it took turns with others"),
+    ],
+)
+def test_a_trial_that_does_not_count_is_not_taken_for_one_that_does(
+    there: Path, said: dict[str, object], why: str
+) -> None:
+    record = trial.list_trials(there)[0].folder / "trial.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | said))
+    with pytest.raises(FsgreenError, match=why):
+        carried(there)
+    assert trial.list_trials(paths.raw(NAME)) == []
+
+
+NESTED = "[" * 100_000
+PLAN = synthetic.make_plan().to_json()
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        *((name, text) for name in ("plan.json", "campaign.json") for text in ("[]", "", NESTED)),
+        ("plan.json", json.dumps(PLAN | {"seed": 2})),
+        ("plan.json", json.dumps(PLAN | {"profile": []})),
+        ("plan.json", '{"factors": [{"name": "evil", "levels": []}]}'),
+        ("campaign.json", '{"started_unix_s": "now", "audit": {}, "testbed": {}, "meters": {}}'),
+        ("campaign.json", '{"started_unix_s": 1.0, "audit": []}'),
+        ("confounds.json", NESTED),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_garbage_for_a_file_of_the_campaign_is_refused_and_not_kept(
+    there: Path, file: str, text: str
+) -> None:
+    """Every later start would read it, and end without a word of where it came from."""
+    (there / file).write_text(text)
+    with pytest.raises(FsgreenError, match=f"{file} that came from the testbed cannot be used"):
+        carried(there)
+    assert not (paths.raw(NAME) / file).exists()
+    assert not list(paths.raw(NAME).glob(".*"))
+
+
+def test_garbage_for_an_identity_does_not_replace_the_one_that_is_here(there: Path) -> None:
+    carried(there)
+    before = contents(paths.raw(NAME))
+    (there / paths.IDENTITY).write_text(NESTED)
+    with pytest.raises(FsgreenError, match="cannot be used"):
+        carried(there)
+    assert contents(paths.raw(NAME)) == before

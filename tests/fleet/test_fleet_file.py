@@ -67,10 +67,10 @@ def test_what_a_fleet_file_cannot_say_is_refused_with_its_line(
     assert "fleet.toml:" in str(told.value.where)
 
 
-def test_cells_are_not_shared_out_before_testbeds_are_known_to_be_equal(tmp_path: Path) -> None:
-    """Half of the cells on a faster machine would look like a faster file system."""
-    with pytest.raises(FsgreenError, match="nothing tests yet whether these are") as told:
-        fleet.read(written(tmp_path, design="share"))
+def test_one_testbed_shares_with_nobody(tmp_path: Path) -> None:
+    assert fleet.read(written(tmp_path, design="share")).design == "share"
+    with pytest.raises(FsgreenError, match="nobody to share the blocks with") as told:
+        fleet.read(written(tmp_path, design="share", testbeds=["disk"]))
     assert 'design = "replicate"' in str(told.value.next_step)
 
 

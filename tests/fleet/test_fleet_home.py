@@ -14,7 +14,10 @@ from fsgreen import cli, fleet, gathered, paths
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import record
+from fsgreen.fleet.messages import Order
 from fsgreen.fleet.record import Board, Post, Record
+from fsgreen.fleet.replicate import Replicate
+from fsgreen.fleet.tally import Count
 from fsgreen.fleet.together import together
 from tests.fleet.conftest import Yard
 from tests.gathered import sending
@@ -89,6 +92,9 @@ def begun(name: str) -> Board:
 
 def test_status_says_who_does_what_and_what_is_to_go(data: Path) -> None:
     board = begun("c")
+    order = Order(campaign="c", study="fast10", profile="test", plan_hash="0" * 64)
+    for name in ("disk", "memory"):
+        board.count(name, Replicate(order, ["disk", "memory"]).count(name))
     board.note("disk", "brings", rested_s=0.02)
     board.note("disk", "measures", rested_s=0.04)
     board.note("memory", "lost", "its worker does not answer")
@@ -100,6 +106,23 @@ def test_status_says_who_does_what_and_what_is_to_go(data: Path) -> None:
     assert "memory  lost for 0 s (its worker does not answer); none of its trials is here" in told
     assert "to go     at least " in told
     assert "stopped" not in told
+
+
+def test_status_of_testbeds_that_share_says_when_they_are_done_together(data: Path) -> None:
+    """Two that take an hour and half an hour alone take twenty minutes together; one is lost."""
+    paths.raw("c").mkdir(parents=True)
+    posts = {"disk": Post(), "memory": Post(), "gone": Post()}
+    board = Board("c", Record(study="fast10", profile="quick", design="share", posts=posts))
+    for name, to_go_s in {"disk": 3600.0, "memory": 1800.0, "gone": 60.0}.items():
+        board.count(name, Count(3, 0, to_go_s))
+    board.note("disk", "measures", "block 7")
+    board.note("memory", "waits", "others are at all the blocks that are left")
+    board.note("gone", "lost", "its worker does not answer")
+    with Campaign("c").alone():
+        told = "\n".join(fleet.status("c"))
+    assert "on 3 testbeds that share the blocks" in told
+    assert "to go     about 20 min on 2 testbeds" in told
+    assert "disk  measures for 0 s (block 7); 3 trials are here" in told
 
 
 def test_status_of_a_home_that_was_killed_does_not_say_that_it_measures(data: Path) -> None:

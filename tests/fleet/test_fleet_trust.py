@@ -17,7 +17,9 @@ from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import home
 from fsgreen.fleet.home import Home
-from fsgreen.fleet.messages import Order, Piece, Rest, Shelf
+from fsgreen.fleet.messages import Order, Piece, Rest, Shelf, Which
+from fsgreen.fleet.remote import Remote
+from fsgreen.fleet.replicate import Replicate
 from tests.fleet.conftest import Yard
 
 
@@ -64,6 +66,9 @@ def test_trials_of_another_plan_are_not_taken_for_those_of_this(
 class Board:
     """Where nobody looks."""
 
+    def count(self, *_given: object) -> None:
+        """Count nothing."""
+
     def note(self, *_given: object, **_named: object) -> None:
         """Note nothing."""
 
@@ -86,7 +91,7 @@ class Told:
 class Registry:
     """One worker for each testbed."""
 
-    async def address_of(self, _testbed: str) -> str:
+    def address_of(self, _testbed: str) -> str:
         """Where it is."""
         return "there"
 
@@ -98,7 +103,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, shelf: Shelf) -> FsgreenError | Non
     """Why home does not go on with a testbed that has this shelf and says that it is done."""
     order = Order(campaign="c", study="fast10", profile="quick", plan_hash="0" * 64)
     monkeypatch.setattr(home, "Remote", lambda _rpc, _testbed: Told(shelf))
-    at_home = Home(None, order, Board())  # type: ignore[arg-type]
+    at_home = Home(None, Replicate(order, ["disk"]), Board())  # type: ignore[arg-type]
     asyncio.run(at_home._testbed(Registry(), "disk"))  # type: ignore[arg-type]
     return at_home.refused.get("disk")
 
@@ -126,3 +131,14 @@ def test_what_cannot_be_kept_of_one_testbed_does_not_end_the_others(
     recorded = hashlib.sha256(b"text").hexdigest()
     told = refused(monkeypatch, Shelf(files={"notes": recorded}, trials={}, invalid={}))
     assert told is not None and "cannot be kept here" in told.what
+
+
+def test_bytes_that_are_no_message_stop_one_testbed_and_not_home() -> None:
+    """What decodes messages has errors of its own, of which home would end."""
+
+    class Garbled:
+        async def fsgreen(self, **_asked: object) -> None:
+            raise ValueError("Unpack failed: recursion limit")
+
+    with pytest.raises(FsgreenError, match="the testbed disk sent what cannot be read"):
+        asyncio.run(Remote(Garbled(), "disk").ask("shelf", Which(campaign="c"), Shelf))
