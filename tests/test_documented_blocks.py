@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+import psutil
 import pytest
 from mounts_of_greenfs import needs_a_mount
 
@@ -49,14 +50,20 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A clone of the work tree, with the programs of the environment where a page names them."""
+def checkout(tmp_path: Path) -> Iterator[Path]:
+    """A clone of the work tree, with the programs of the environment where a page names them.
+
+    What a page that breaks off left running there ends.
+    """
     clones.copy(tmp_path)
     clones.commit(tmp_path)
     (tmp_path / "run").write_text(SCRIPT)
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
-    return tmp_path
+    yield tmp_path
+    for process in psutil.process_iter(["cwd"]):
+        if process.info["cwd"] == str(tmp_path):
+            process.terminate()
 
 
 def script(block: documented.Block) -> str:
