@@ -69,8 +69,8 @@ class Round:
     worker_share: float
 
 
-def project(folder: Path, blocks: int) -> None:
-    """Make a project with the study, and a fleet file for both testbeds and for each alone."""
+def project(folder: Path, blocks: int, together: Sequence[str] = TESTBEDS) -> None:
+    """Make a project with the study, and a fleet file for all testbeds and for each alone."""
     (folder / "studies").mkdir()
     (folder / "studies" / "asleep.yaml").write_text(STUDY.format(blocks=blocks))
     (folder / "params.yaml").write_text("campaigns: {}\n")
@@ -78,7 +78,7 @@ def project(folder: Path, blocks: int) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    for name, testbeds in {"both": TESTBEDS, **{name: (name,) for name in TESTBEDS}}.items():
+    for name, testbeds in {"both": together, **{name: (name,) for name in together}}.items():
         listed = ", ".join(f'"{testbed}"' for testbed in testbeds)
         (folder / f"{name}.toml").write_text(
             f'home = "localhost:{port}"\ncertificates = "certificates"\ntestbeds = [{listed}]\n'
