@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,14 @@ class Expected:
         Whether the values of `plan.json` are those of the trials that are to be measured.
     trial : callable
         The trial of that plan that has a name; None where none has it.
+    turn : asyncio.Lock
+        Held by who checks something. Of many testbeds one does in a turn of the loop, so that home
+        answers the others between.
     """
 
     is_plan: Callable[[dict[str, Any]], bool]
     trial: Callable[[str], PlannedTrial | None]
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 def check(name: str, file: Path, expected: Expected) -> None:

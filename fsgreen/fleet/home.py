@@ -53,6 +53,7 @@ class Home:
 
     def __init__(self, fleet: Fleet, design: Design, board: Board) -> None:
         self._fleet, self._design, self._board = fleet, design, board
+        self._turn = asyncio.Lock()
         self.refused: dict[str, FsgreenError] = {}
         """Why a testbed does not go on, by its name."""
 
@@ -121,6 +122,7 @@ class Home:
         expected = Expected(
             lambda plan: self._design.is_planned(plan, testbed),
             lambda name: self._design.planned(name, testbed),
+            self._turn,
         )
         rest: Rest | None = None
         rested_s, falls = 0.0, 0
@@ -137,7 +139,9 @@ class Home:
             self._design.answers(testbed)
             came = await carry(campaign, shelf, fetch, expected)
             if came:
-                self._count(testbed)
+                async with self._turn:
+                    await asyncio.sleep(0)
+                    self._count(testbed)
             if rest is not None:
                 falls = falls + 1 if rest.state == "fell" and not came else 0
                 if rest.why is not None and (rest.state == "refused" or falls == FALLS):
