@@ -88,11 +88,13 @@ class Home:
     async def _testbed(self, registry: Registry, testbed: str) -> None:
         campaign = Campaign(member(self._design.order.campaign, testbed))
         try:
-            self._board.count(testbed, self._design.count(testbed))
-            if self._design.is_done(testbed):
-                self._note(testbed, "done", "all of its trials are here")
-                return
-            self._note(testbed, "waits", "for its worker")
+            async with self._turn:
+                await asyncio.sleep(0)
+                self._board.count(testbed, self._design.count(testbed))
+                if self._design.is_done(testbed):
+                    self._note(testbed, "done", "all of its trials are here")
+                    return
+                self._note(testbed, "waits", "for its worker")
             while address := await self._address(registry, testbed):
                 try:
                     await self._measure(campaign, testbed, Remote(registry.rpc(address), testbed))
@@ -134,7 +136,9 @@ class Home:
             return await remote.ask("piece", place, Piece)
 
         while True:
-            self._board.note(testbed, "brings", rested_s=rested_s)
+            async with self._turn:
+                await asyncio.sleep(0)
+                self._board.note(testbed, "brings", rested_s=rested_s)
             shelf = await remote.ask("shelf", which, Shelf)
             self._design.answers(testbed)
             came = await carry(campaign, shelf, fetch, expected)
@@ -152,7 +156,9 @@ class Home:
                 self._note(testbed, "done", "all of its trials are here")
                 return
             order, has_waited = await self._next(testbed)
-            self._board.note(testbed, "measures", _spelled(order))
+            async with self._turn:
+                await asyncio.sleep(0)
+                self._board.note(testbed, "measures", _spelled(order))
             rest = await remote.ask("measure", order, Rest)
             rested_s = 0.0 if has_waited else rest.rested_s
 
