@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from fsgreen.design import PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import is_plain
 from fsgreen.fleet.tasks import RECORD
+from fsgreen.fleet.turn import Turn
 from fsgreen.trial import TrialRecord
 from fsgreen.trial.record import foreign
 
@@ -34,14 +34,14 @@ class Expected:
         Whether the values of `plan.json` are those of the trials that are to be measured.
     trial : callable
         The trial of that plan that has a name; None where none has it.
-    turn : asyncio.Lock
-        Held by who checks something. Of many testbeds one does in a turn of the loop, so that home
+    turn : Turn
+        That of who checks something: of many testbeds one does in a turn of the loop, so that home
         answers the others between.
     """
 
     is_plan: Callable[[dict[str, Any]], bool]
     trial: Callable[[str], PlannedTrial | None]
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turn: Turn = field(default_factory=Turn)
 
 
 def check(name: str, file: Path, expected: Expected) -> None:

@@ -80,7 +80,6 @@ async def _files(folder: Path, files: Mapping[str, str], fetch: Fetch, expected:
         with whole(here) as partial:
             await _bytes(partial, functools.partial(fetch, None, None, name), recorded)
             async with expected.turn:
-                await asyncio.sleep(0)
                 check(name, partial, expected)
             is_begun = name == paths.IDENTITY and here.is_file()
             if is_begun and began_unix_s(here) != began_unix_s(partial):
@@ -104,7 +103,6 @@ async def _trial(
 
     await bring(RECORD, recorded)
     async with expected.turn:
-        await asyncio.sleep(0)
         record = TrialRecord.from_json((partial / RECORD).read_bytes(), partial)
         # NAME.2 is the second that broke a rule.
         names = (name,) if place == "trials" else (name, name.rpartition(".")[0])

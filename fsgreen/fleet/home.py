@@ -23,6 +23,7 @@ from fsgreen.fleet.record import Board, Doing
 from fsgreen.fleet.remote import Lost, Remote
 from fsgreen.fleet.replicate import Replicate
 from fsgreen.fleet.shares import Shares
+from fsgreen.fleet.turn import Turn
 from fsgreen.words import plural
 
 FALLS = 3
@@ -53,7 +54,7 @@ class Home:
 
     def __init__(self, fleet: Fleet, design: Design, board: Board) -> None:
         self._fleet, self._design, self._board = fleet, design, board
-        self._turn = asyncio.Lock()
+        self._turn = Turn()
         self.refused: dict[str, FsgreenError] = {}
         """Why a testbed does not go on, by its name."""
 
@@ -89,7 +90,6 @@ class Home:
         campaign = Campaign(member(self._design.order.campaign, testbed))
         try:
             async with self._turn:
-                await asyncio.sleep(0)
                 self._board.count(testbed, self._design.count(testbed))
                 if self._design.is_done(testbed):
                     self._note(testbed, "done", "all of its trials are here")
@@ -137,14 +137,12 @@ class Home:
 
         while True:
             async with self._turn:
-                await asyncio.sleep(0)
                 self._board.note(testbed, "brings", rested_s=rested_s)
             shelf = await remote.ask("shelf", which, Shelf)
             self._design.answers(testbed)
             came = await carry(campaign, shelf, fetch, expected)
             if came:
                 async with self._turn:
-                    await asyncio.sleep(0)
                     self._count(testbed)
             if rest is not None:
                 falls = falls + 1 if rest.state == "fell" and not came else 0
@@ -157,7 +155,6 @@ class Home:
                 return
             order, has_waited = await self._next(testbed)
             async with self._turn:
-                await asyncio.sleep(0)
                 self._board.note(testbed, "measures", _spelled(order))
             rest = await remote.ask("measure", order, Rest)
             rested_s = 0.0 if has_waited else rest.rested_s
