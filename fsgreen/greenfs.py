@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,9 +22,13 @@ POLL_S = 0.05
 LIMIT_S = 120.0
 """A volume that does not stand as expected by then never will."""
 GUARD = ("setpriv", "--pdeathsig")
-"""Has a mount end when this process is killed (util-linux), by the signal that follows."""
+"""Has a program end when this process is killed (util-linux), by the signal that follows."""
 WITH_PARENT = ("sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 """Does not begin if this process, whose number follows, was killed before that."""
+HOST = "127.0.0.1"
+"""Where a server of ours listens: nobody comes there from another machine."""
+KEYS = "GREENFS_KEYS"
+"""Names the folder of a client's keys to the program."""
 
 
 def program() -> str:
@@ -33,15 +39,19 @@ def program() -> str:
     return found
 
 
-def ask(*arguments: str | os.PathLike[str]) -> str:
+def ask(*arguments: str | os.PathLike[str], keys: Path | None = None) -> str:
     """Return what the program prints: `ask("history", path)` has the versions of a file.
+
+    `keys` is the folder of a client's keys, for a remote that is a server.
 
     Raises
     ------
     FsgreenError
         If it is not installed, or fails: in its own words.
     """
-    done = subprocess.run([program(), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program(), *arguments], capture_output=True, text=True, check=False, env=_with(keys)
+    )
     if done.returncode:
         raise _failed(done.stderr or done.stdout)
     return done.stdout
@@ -50,6 +60,60 @@ def ask(*arguments: str | os.PathLike[str]) -> str:
 def scratch() -> Path:
     """Return a new, empty folder among those for temporary files."""
     return Path(tempfile.mkdtemp(prefix="greenfs-"))
+
+
+class Server:
+    """A folder that is served as a remote, to this machine alone and to who has its keys.
+
+    Parameters
+    ----------
+    folder : Path
+        What is served; made if it is not there.
+    keys : Path
+        A folder for the keys, in which they are made if it is not there.
+    lock_fd : int, optional
+        As of a `Mount`.
+
+    Attributes
+    ----------
+    remote : str
+        The address, as `--remote` takes it.
+    keys : Path
+        The folder of the client's keys.
+
+    Raises
+    ------
+    FsgreenError
+        If it cannot be served: in the words of the program.
+    """
+
+    def __init__(self, folder: Path, keys: Path, *, lock_fd: int | None = None) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not keys.exists():
+            ask("certificates", keys, "--host", HOST)
+        own = keys / "server"
+        command = ["serve", str(folder), "--listen", f"{HOST}:0"]
+        command += ["--cert", str(own / "cert.pem"), "--key", str(own / "key.pem")]
+        self._running, said = _begun([*command, "--clients", str(keys / "ca.pem")], lock_fd=lock_fd)
+        self.remote = f"greenfs://{said.split()[-1]}"
+        self.keys = keys / "client"
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended; one that is silent runs, too."""
+        return self._running.poll() is None
+
+    def be_silent(self) -> None:
+        """Answer nothing until `answer`, as one whose cable is out."""
+        self._running.send_signal(signal.SIGSTOP)
+
+    def answer(self) -> None:
+        """Answer again, also what was asked meanwhile by who still waits."""
+        self._running.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Kill the program, as a server that crashes."""
+        _kill(self._running)
 
 
 class Mount:
@@ -61,8 +125,10 @@ class Mount:
         The folder where everything is; made if it is not there, as all the others.
     at : Path
         The folder that programs work in.
-    remote, disk : Path, optional
-        The folder of the server, and that of the disk that sleeps.
+    remote : Path or Server, optional
+        The folder of the server, or one that is served.
+    disk : Path, optional
+        The folder of the disk that sleeps.
     spin_ups : int, optional
         How often the disk is woken in any 24 hours at most; the program's own number by default.
     sleep_after_s : float, optional
@@ -86,7 +152,7 @@ class Mount:
         flash: Path,
         at: Path,
         *,
-        remote: Path | None = None,
+        remote: Path | Server | None = None,
         disk: Path | None = None,
         spin_ups: int | None = None,
         sleep_after_s: float | None = None,
@@ -94,42 +160,23 @@ class Mount:
         lock_fd: int | None = None,
     ) -> None:
         self.flash, self.at = flash, at
-        command = [*GUARD, "TERM" if lock_fd is None else "KILL", "--"]
-        command += [*WITH_PARENT, str(os.getpid()), program(), "mount"]
-        command += ["--foreground", "--flash", str(flash)]
+        command = ["mount", "--foreground", "--flash", str(flash)]
         command += [] if spin_ups is None else ["--spin-ups", str(spin_ups)]
         command += [] if sleep_after_s is None else ["--sleep-after", str(sleep_after_s)]
         command += [] if flash_mib is None else ["--flash-mib", str(flash_mib)]
+        keys = None
+        if isinstance(remote, Server):
+            command += ["--remote", remote.remote]
+            keys = remote.keys
         for role, folder in (("remote", remote), ("disk", disk)):
-            if folder is not None:
+            if isinstance(folder, Path):
                 folder.mkdir(parents=True, exist_ok=True)
                 command += [f"--{role}", str(folder)]
         flash.mkdir(parents=True, exist_ok=True)
         # A mount that was killed is still there, and answers nothing: the next one takes it away.
         with contextlib.suppress(FileExistsError):
             at.mkdir(parents=True)
-        with tempfile.TemporaryFile("w+") as errors:
-            self._running = subprocess.Popen(
-                [*command, str(at)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                pass_fds=() if lock_fd is None else (lock_fd,),
-                # Ctrl-C is for this process, which then unmounts.
-                start_new_session=True,
-            )
-            assert self._running.stdout is not None
-            try:
-                with self._running.stdout as said:
-                    is_mounted = said.readline() != ""
-            except BaseException:
-                self.kill()
-                raise
-            if not is_mounted:
-                self._running.wait()
-                errors.seek(0)
-                raise _failed(errors.read())
+        self._running, _ = _begun([*command, str(at)], keys=keys, lock_fd=lock_fd)
 
     def status(self) -> str:
         """Return how the volume stands: what each branch holds and lacks."""
@@ -161,8 +208,7 @@ class Mount:
 
     def kill(self) -> None:
         """Kill the program that serves it, as a server that crashes."""
-        self._running.kill()
-        self._running.wait()
+        _kill(self._running)
 
     def unmount(self) -> None:
         """Bring up what can be reached, and end."""
@@ -180,6 +226,51 @@ class Mount:
         trace: TracebackType | None,
     ) -> None:
         self.unmount()
+
+
+def _begun(
+    arguments: Sequence[str], *, keys: Path | None = None, lock_fd: int | None = None
+) -> tuple[subprocess.Popen[str], str]:
+    """Start the program; return it once it has said a line, with that.
+
+    It ends when this process is killed. Raises FsgreenError where it ends without a line.
+    """
+    command = [*GUARD, "TERM" if lock_fd is None else "KILL", "--"]
+    command += [*WITH_PARENT, str(os.getpid()), program(), *arguments]
+    with tempfile.TemporaryFile("w+") as errors:
+        running = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            pass_fds=() if lock_fd is None else (lock_fd,),
+            env=_with(keys),
+            # Ctrl-C is for this process, which then unmounts.
+            start_new_session=True,
+        )
+        assert running.stdout is not None
+        try:
+            with running.stdout as output:
+                said = output.readline()
+        except BaseException:
+            _kill(running)
+            raise
+        if not said:
+            running.wait()
+            errors.seek(0)
+            raise _failed(errors.read())
+    return running, said
+
+
+def _with(keys: Path | None) -> dict[str, str] | None:
+    """Return the environment of a program that has such keys; None where it is this one's."""
+    return None if keys is None else {**os.environ, KEYS: str(keys)}
+
+
+def _kill(running: subprocess.Popen[str]) -> None:
+    running.kill()
+    running.wait()
 
 
 def _failed(said: str) -> FsgreenError:

@@ -195,14 +195,14 @@ def _grown(host: pd.DataFrame, counter: str, phases: Sequence[Phase]) -> float:
     )
 
 
-def check_timing(timing: Mapping[str, Any]) -> Check:
+def check_timing(timing: Mapping[str, Any], of: str = "disk") -> Check:
     """Rule 10: the machine was calm enough for a simulated disk to keep its time."""
     requests, in_floor = timing["requests"], timing["in_floor"]
     if not requests:
-        return Check(10, True, "no request reached the simulated disk")
+        return Check(10, True, f"no request reached the simulated {of}")
     share = (timing["on_time"] + in_floor) / requests
     detail = (
-        f"{100 * share:.1f} % of {requests} requests of the simulated disk on time, "
+        f"{100 * share:.1f} % of {requests} requests of the simulated {of} on time, "
         f"{in_floor} of them by the floor"
     )
     return Check(10, share >= ON_TIME_SHARE, detail)
@@ -247,3 +247,8 @@ def check_events(events: Sequence[Event], phases: Sequence[Phase]) -> Check:
         else:
             done.append(f"{event.name} at {event.start_s - within[0].start_s:.3f} s")
     return Check(20, not wrong, "; ".join(wrong or done))
+
+
+def check_copies(lacking: str | None) -> Check:
+    """Rule 20: at the end, each copy that was to be kept of the files holds all of them."""
+    return Check(20, lacking is None, lacking or "every copy holds all files")

@@ -89,6 +89,7 @@ def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> st
         memory=running.memory,
         flush=running.flush,
         simulated=running.simulated or None,
+        devices=running.devices,
         checks=tuple(running.checks),
         exit="ok" if reason is None else "invalid",
         reason=reason,
@@ -179,8 +180,7 @@ def _checks(
         asked.append(checks.check_traffic(watched.host, running.measured(), traffic.b_s))
     if "speed_percent" in bounds:
         asked.append(checks.check_speed(identity["audit"], audits, bounds["speed_percent"]))
-    if running.simulated:
-        asked.append(checks.check_timing(running.simulated["timing"]))
+    asked += [checks.check_timing(*found) for found in simulated.timings(running.simulated)]
     if running.sound and all(check.ok for check in asked):
         over = sum_energies([energy[name] for name in context.efficiency_meters])
         asked.append(checks.check_budget(over, bounds["budget_percent"]))

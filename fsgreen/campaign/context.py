@@ -92,6 +92,8 @@ class RunningTrial:
         What was used of a memory that is bounded.
     simulated : dict
         What is kept of a simulated disk.
+    devices : dict
+        What passed to and from each device, where there are several.
     harness : HarnessCost
         What the harness took while the workload ran.
     guest : GuestTime, optional
@@ -114,6 +116,7 @@ class RunningTrial:
     flush: Flush | None = None
     memory: MemoryUse | None = None
     simulated: dict[str, Any] = field(default_factory=dict)
+    devices: dict[str, dict[str, float]] = field(default_factory=dict)
     harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
     guest: GuestTime | None = None
     failure: str | None = None

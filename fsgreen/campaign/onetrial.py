@@ -6,7 +6,7 @@ import time
 from functools import partial
 
 from fsgreen import audit
-from fsgreen.campaign import trialphases
+from fsgreen.campaign import simulated, trialphases
 from fsgreen.campaign.conclusion import Watched, conclude, revive
 from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.design import PlannedTrial
@@ -57,6 +57,5 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
 
 def sampler(testbed: Testbed) -> HostSampler:
     """Return what reads the counters of the machine and of a testbed's device."""
-    simulator = testbed.simulator()
-    server = None if simulator is None else simulator.processor_s
-    return HostSampler(testbed.device_name, server, testbed.counters)
+    servers = None if testbed.simulator() is None else simulated.Servers(testbed).processor_s
+    return HostSampler(testbed.device_name, servers, testbed.counters)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen import audit, commands, elsewhere
-from fsgreen.campaign import checks, events, simulated
+from fsgreen.campaign import checks, events, passed, simulated
 from fsgreen.campaign.context import Prepared, RunningTrial
 from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.settling import settle
@@ -38,6 +38,7 @@ def run(trial: RunningTrial) -> None:
     profile, workload = context.plan.profile, context.workload(trial.planned)
     offering = [trial.testbed.device, trial.testbed.stack, workload]
     known = events.offered(offering) if profile.events else {}
+    before: passed.Counters = {}
     for step in STEPS:
         if not trial.sound:
             break
@@ -47,11 +48,16 @@ def run(trial: RunningTrial) -> None:
             del begins_s["idle"]  # events of `idle` are of that which follows the work
         if "warmup" in step.phases:
             begins_s["measure"] = now_s + profile.warmup_s
+            before = passed.counted(trial.testbed)
         with events.during(profile.events, begins_s, known) as happened:
             step.take(trial)
         trial.events += happened
     if trial.events:
         trial.checks.append(checks.check_events(trial.events, trial.phases))
+    if trial.sound:
+        trial.devices = passed.since(before, passed.counted(trial.testbed))
+        if made(trial).mount.stacked is not None:
+            trial.checks.append(checks.check_copies(trial.testbed.lacking()))
 
 
 def make_ready(trial: RunningTrial) -> None:
@@ -82,6 +88,7 @@ def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
     mount = testbed.remount()
     warm = levels["cache"] == "warm"
     resident_share = testbed.warm() if warm else testbed.resident_share()
+    testbed.rest()
     return Prepared(mount, resident_share), [
         checks.check_cache(levels["cache"], resident_share, testbed.describe()["cold_cache"]),
         checks.check_device(levels["device"], made),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from fsgreen.design import factors
 from fsgreen.devices.folders import WorkFolder
@@ -36,6 +36,10 @@ TRAFFIC = "disk_mib_s"
 
 MEMORY = "memory_mib"
 """The factor that bounds the memory of a workload, its page cache included."""
+
+FLASH = "flash"
+"""The factor that a study declares for the flash which holds the files in place of the disk:
+`memory` for an image in RAM, or the name of a simulated disk."""
 
 PAGE_KIB = resource.getpagesize() >> 10
 
@@ -220,6 +224,14 @@ class InRealTime(OnThisMachine):
 
     def simulator(self) -> None:
         """Return None."""
+
+
+@runtime_checkable
+class Sleeps(Protocol):
+    """A disk that can be told to stop its platters."""
+
+    def sleep(self) -> None:
+        """Return once they stand still; a request starts them again. May raise `FsgreenError`."""
 
 
 class FormattableDevice(Device, Protocol):

@@ -8,6 +8,7 @@ from typing import Any
 
 from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import (
+    FLASH,
     OF_DISKS,
     READ_AHEAD,
     TRAFFIC,
@@ -70,7 +71,7 @@ class ExistingDevice(InRealTime):
         `initial` is accepted and means an empty folder.
         """
         state, scheduler = state_of(levels), scheduler_of(levels)
-        refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD, TRAFFIC))
+        refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD, TRAFFIC, FLASH))
         if state != "initial":
             raise FsgreenError(
                 f"the testbed directory cannot make the device state {state}: "

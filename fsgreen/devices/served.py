@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ from fsgreen.simdisk import Control, Disk, Server, parameters, require
 
 FIFO = "fifo"
 INSTANT = "instant"
+
+STOP_S = 60.0
+"""How long a disk may take to stop: what its cache holds is written first."""
+POLL_S = 0.05
 
 SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
 ERASED = "the simulator erased all of the SSD, as a secure erase does"
@@ -126,6 +131,38 @@ class ServedDisk:
         with contextlib.suppress(FsgreenError):  # one that does as if it were gone is ended too
             self.control.ask("fault", kind="none")
             self._set_clock(INSTANT)
+
+    def stand_by(self) -> None:
+        """Have the platters stop once nothing is to be done; the next request starts them.
+
+        Raises `FsgreenError` where there are none.
+        """
+        self.control.ask("spin", to="standby")
+
+    def sleep(self) -> None:
+        """Stop the platters; return once they stand still.
+
+        Raises
+        ------
+        FsgreenError
+            If it has none, or they still turn after `STOP_S`.
+        """
+        before_uj = self._standing_uj()
+        deadline_s = time.monotonic() + STOP_S
+        while self._standing_uj() == before_uj:
+            self.stand_by()  # what was asked for meanwhile has had it forget the last time
+            if time.monotonic() > deadline_s:
+                raise FsgreenError(
+                    f"the platters still turn {STOP_S:g} s after they were told to stop",
+                    where=f"disk {self.disk.name}",
+                    next_step="end what uses the disk, then start the same command again",
+                )
+            time.sleep(POLL_S)
+
+    def _standing_uj(self) -> int:
+        """Return the energy of the time in which the platters stood still."""
+        energy_uj: int = self.control.ask("energy")["parts_uj"].get("standby", 0)
+        return energy_uj
 
     def close(self) -> None:
         """End the server; nothing of its disk is in use any more."""

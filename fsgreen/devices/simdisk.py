@@ -6,6 +6,7 @@ on it takes as long as the disk would, beginning at rest with empty caches.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +203,19 @@ class SimulatedDevice(OnThisMachine):
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
         """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
         return nullcontext() if self._served is None else self._served.untimed(stay=stay)
+
+    def sleep(self) -> None:
+        """Stop the platters, and return once they stand still; a request starts them again.
+
+        A disk that takes no time has none. Raises `FsgreenError` where there are none, or they do
+        not stop.
+        """
+        if self._disk.clock == "real":
+            self._serving().sleep()
+
+    def events(self) -> Mapping[str, Callable[[], None]]:
+        """Return that a disk can be put to sleep, which wakes with the next request."""
+        return {"disk_asleep": lambda: self._serving().stand_by()}
 
     def probe(self, seed: int) -> dict[str, Any]:
         """Return how the device behaves by itself; see `probe.probe`."""

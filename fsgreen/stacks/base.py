@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from fsgreen.devices.base import Availability, Levels
+from fsgreen.devices.base import Availability, Device, Levels
 from fsgreen.devices.volume import DeviceState
+
+DISK, REMOTE = "disk", "remote"
+"""What devices are to a cell, beside its flash: that of the testbed, and a server's."""
 
 
 @dataclass(frozen=True)
@@ -112,3 +116,17 @@ class Stack(Protocol):
 
     def unmount(self) -> None:
         """Take away what `prepare` made, so that the device is at rest."""
+
+
+@runtime_checkable
+class KeepsCopies(Protocol):
+    """A stack that may keep the files in several places, on devices of their own."""
+
+    def beside(self) -> Mapping[str, Device]:
+        """Return the devices in use beside that of the testbed, by what they are to the cell."""
+
+    def rest(self) -> None:
+        """Put to sleep what only has copies; may raise `FsgreenError`."""
+
+    def lacking(self) -> str | None:
+        """Bring all copies up; return what one of them then lacks, None where none does."""

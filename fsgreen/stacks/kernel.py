@@ -1,48 +1,49 @@
 """The stack `kernel`: a file system of the kernel, made, mounted, verified and made cold.
 
-Over it, folders there may be served again: by GreenFS, or by NFS.
+It lies on the device of the testbed, or on flash beside that. Over it, folders there may be served
+again: by GreenFS, or by NFS.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fsgreen.devices import mounts
 from fsgreen.devices.base import (
+    FLASH,
     MEMORY,
     READ_AHEAD,
     TRAFFIC,
     Availability,
     FormattableDevice,
     Levels,
+    Sleeps,
     state_of,
 )
-from fsgreen.devices.folders import unmount
-from fsgreen.devices.queue import READ_AHEAD_KIB
-from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems, nfs
-from fsgreen.stacks.aging import aged, ager
-from fsgreen.stacks.base import Mount
+from fsgreen.stacks.aging import ager
+from fsgreen.stacks.base import DISK, REMOTE, Mount
+from fsgreen.stacks.beside import Beside
 from fsgreen.stacks.filesystems import Recipe
 from fsgreen.stacks.greenfs import OWN, Volume
+from fsgreen.stacks.ondevice import OnDevice, nothing_mounted
 
 
 class KernelStack:
     """A file system of the kernel on a device of ours; `aging` says what an aged one is to be."""
 
     def __init__(self, device: FormattableDevice, aging: ager.Aging | None = None) -> None:
+        aging = aging or ager.Aging()
         self._device = device
-        self._lock_fd = device.work.lock_fd
-        self._point = device.work.path / "mount"
-        self._point.mkdir(exist_ok=True)
-        self._aging = aging or ager.Aging()
-        self._aged = aged.AgedImages(device.work.path / "aged")
-        self._read_ahead_kib = READ_AHEAD_KIB
+        self._disk = OnDevice(device, aging)
+        self._volume = Volume(device.work.path, device.work.lock_fd)
+        self._beside = Beside(device, aging, self._volume.kill)
+        self._export = nfs.Export(device.work.path, device.work.lock_fd)
+        self._asked = nfs.Asked()
+        self._mounted_on: tuple[OnDevice, ...] = ()
         self._mount: Mount | None = None
-        self._over: Volume | nfs.Export = Volume(self._point, self._lock_fd)
-        device.work.ends.append(lambda: self._over.kill())
+        device.work.ends += [self._volume.kill, self._export.kill, self._beside.close]
 
     @staticmethod
     def available() -> Availability:
@@ -67,6 +68,7 @@ class KernelStack:
         if not recipe.file_system.exported:
             filesystems.require(recipe.file_system)
         self._check_bounds(recipe, levels)
+        self._beside.check(levels)
         if recipe.discards and self._device.volume.queue.number("discard_max_bytes") == 0:
             raise FsgreenError(
                 f"{recipe.file_system.name} {recipe.option} discards, and the disk cannot",
@@ -116,116 +118,55 @@ class KernelStack:
                 )
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
-        """Bring the device into its state, then make, mount and verify the file system."""
+        """Bring the devices into their states, then make, mount and verify the file system."""
         self.unmount()
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
-        if recipe.file_system.exported:
-            self._over = nfs.Export(self._point, self._lock_fd, nfs.asked_of(levels))
-        elif recipe.file_system.program:
-            self._over = Volume(self._point, self._lock_fd)
-        self._read_ahead_kib = self._device.volume.queue.number("read_ahead_kb")
-        state = state_of(levels)
-        if state == "aged":
-            made = self._prepare_aged(recipe, seed)
-        else:
-            volume = self._device.volume
-            device_state = volume.steady() if state == "steady" else volume.initial()
-            command, geometry = self._make(recipe)
-            made = self._mount_verified(recipe, command, geometry, device_state)
-        self._mount = self._served(made, recipe)
+        self._asked = nfs.asked_of(levels)
+        self._beside.load(levels, with_remote=REMOTE in recipe.branches)
+        files = self._beside.flash or self._disk
+        copies = self._copies(recipe)
+        with self._beside.untimed(stay=True):
+            made = files.prepare(recipe, state_of(levels), seed)
+            for on in copies:
+                on.prepare(recipe, "initial", seed)
+            self._mounted_on = (files, *copies)
+            self._mount = self._served(made, recipe)
         return self._mount
+
+    def _copies(self, recipe: Recipe) -> list[OnDevice]:
+        """Return what keeps copies on devices of their own: none where all is on one device."""
+        if self._beside.flash is None:
+            return []
+        return [self._place(role) for role in recipe.branches]
+
+    def _place(self, role: str) -> OnDevice:
+        """Return what has a folder of a volume."""
+        own = {FLASH: self._beside.flash, REMOTE: self._beside.remote, DISK: self._disk}
+        return own[role] or self._disk
 
     def _served(self, made: Mount, recipe: Recipe) -> Mount:
         """Return what programs work in: what was mounted, or what is served from there."""
         if not recipe.file_system.served:
             return made
+        folders = {role: self._place(role).point / role for role in (FLASH, *recipe.branches)}
         try:
-            return self._over.mount(made, recipe)
+            if recipe.file_system.exported:
+                return self._export.mount(made, self._asked)
+            return self._volume.mount(made, folders, served=self._beside.remote is not None)
         except BaseException:
             self.unmount()
             raise
-
-    def _prepare_aged(self, recipe: Recipe, seed: int) -> Mount:
-        volume = self._device.volume
-        key = aged.Key(recipe.file_system.name, recipe.option, seed, volume.size_b)
-        kept = self._aged.find(key) or self._age(recipe, key)
-        before_b = volume.queue.written_b()
-        self._aged.put_back(kept, volume)
-        written_b = volume.require_written(before_b)
-        state = DeviceState("aged", written_b, 0, volume.size_b)
-        mount = self._mount_verified(
-            recipe, kept.mkfs, kept.geometry, state, fragmentation=kept.fragmentation
-        )
-        aged.verify(kept, self._point)
-        return mount
-
-    def _age(self, recipe: Recipe, key: aged.Key) -> aged.Aged:
-        state = self._device.volume.steady()
-        command, geometry = self._make(recipe)
-        mount = self._mount_verified(recipe, command, geometry, state)
-        fragmentation = ager.age(mount.directory, key.seed, self._aging)
-        self.unmount()
-        return self._aged.keep(key, self._device.volume, command, geometry, fragmentation)
-
-    def _make(self, recipe: Recipe) -> tuple[tuple[str, ...], dict[str, int]]:
-        """Run mkfs and return the command and the geometry, read back from the disk."""
-        volume, file_system = self._device.volume, recipe.file_system
-        command = volume.format((file_system.tool, *recipe.mkfs))
-        geometry = file_system.geometry(volume.node, lock_fd=self._lock_fd)
-        where = f"{file_system.name} {recipe.option} on {volume.node}"
-        filesystems.verify(recipe.geometry, geometry, where)
-        return command, geometry
-
-    def _mount_verified(
-        self,
-        recipe: Recipe,
-        command: tuple[str, ...],
-        geometry: dict[str, int],
-        state: DeviceState | None,
-        fragmentation: dict[str, float] | None = None,
-    ) -> Mount:
-        volume, name = self._device.volume, recipe.file_system.on_device
-        # The kernel gives a device its own read-ahead again when its limits change, as when mkfs
-        # has found out that a loop device cannot write zeros.
-        volume.queue.set_number("read_ahead_kb", self._read_ahead_kib)
-        volume.release()
-        try:
-            as_mounted = mounts.mount(
-                volume.node, self._point, name, recipe.mount, lock_fd=self._lock_fd
-            )
-            recipe.file_system.require_cleaner(volume.node)
-        except BaseException:
-            self.unmount()
-            raise
-        queue = self._device.queue_state()
-        assert queue.read_ahead_b is not None
-        ext_driver = Path("/sys/fs/ext4") / volume.node.name
-        return Mount(
-            directory=self._point,
-            device=str(volume.node),
-            file_system=recipe.file_system.name,
-            option=recipe.option,
-            mkfs=command,
-            mount_options=as_mounted,
-            scheduler=queue.scheduler,
-            queue_depth=queue.queue_depth,
-            geometry={**geometry, "read_ahead_b": queue.read_ahead_b},
-            driver="ext4" if ext_driver.exists() else name,
-            state=state,
-            fragmentation=fragmentation,
-            simulated=queue.simulated,
-        )
 
     def remount(self) -> Mount:
         """Unmount and mount again: nothing of the file system stays cached."""
         before = self._mounted()
         recipe = filesystems.recipe(before.file_system, before.option)
-        self._over.settle(recipe)
-        self.unmount()
-        made = self._mount_verified(
-            recipe, before.mkfs, before.geometry, before.state, before.fragmentation
-        )
-        self._mount = self._served(made, recipe)
+        with self._beside.untimed():
+            self._volume.settle()
+            self._volume.unmount()
+            self._export.kill()
+            made, *_ = [on.remount(recipe) for on in self._mounted_on]
+            self._mount = self._served(made, recipe)
         return self._mount
 
     def resident_share(self) -> float:
@@ -234,12 +175,17 @@ class KernelStack:
         Looking at every file caches names and inodes. Where no byte is cached, the file system is
         mounted afresh, so that a cold cache stays cold; this fails while a process uses it.
         """
-        places = {self._point: ager.FOLDER}
-        if (mounted := self._mounted()).stacked is not None:
+        mounted = self._mounted()
+        places = {mounted.directory: ager.FOLDER}
+        if mounted.stacked is not None:
             # The kernel may have a page of the file that is served, of the one below, or of both.
-            below = self._over.flash if isinstance(self._over, Volume) else self._over.files
+            served = filesystems.recipe(mounted.file_system, mounted.option)
+            below = self._export.files if served.file_system.exported else self._volume.flash
             places = {mounted.directory: OWN, below: OWN}
-        share = max(cache.resident_share(place, apart=place / its) for place, its in places.items())
+        with self._beside.untimed():
+            share = max(
+                cache.resident_share(place, apart=place / its) for place, its in places.items()
+            )
         if share == 0:
             self.remount()
         return share
@@ -247,21 +193,40 @@ class KernelStack:
     def warm(self) -> float:
         """Read every file but the ager's, and return `resident_share`."""
         directory = self._mounted().directory
-        cache.read_all(directory, apart=directory / ager.FOLDER)
+        with self._beside.untimed():
+            cache.read_all(directory, apart=directory / ager.FOLDER)
         return self.resident_share()
+
+    def rest(self) -> None:
+        """Put the disk to sleep where it has only copies, if it can be told to."""
+        if self._disk in self._mounted_on[1:] and isinstance(self._device, Sleeps):
+            self._disk.rest()
+            self._device.sleep()
+
+    def lacking(self) -> str | None:
+        """Bring all copies up; return what one of them then lacks, None where none does."""
+        with self._beside.untimed():
+            return self._volume.lacking()
+
+    def beside(self) -> Mapping[str, FormattableDevice]:
+        """Return the devices in use beside that of the testbed, by what they are to the cell."""
+        return self._beside.in_use()
+
+    def events(self) -> Mapping[str, Callable[[], None]]:
+        """Return what can be done to the remote of a volume."""
+        return self._volume.events()
 
     def unmount(self) -> None:
         """Unmount what is mounted."""
-        self._over.kill()
-        mounted = mounts.under(self._point)
-        for entry in mounted:
-            unmount(entry.point, lock_fd=self._lock_fd)
-        if mounted or self._mount is not None:
-            self._device.volume.hold()
-        self._mount = None
+        with self._beside.untimed(stay=True):
+            self._volume.unmount()
+            self._export.kill()
+            self._beside.unmount()
+        self._disk.unmount()
+        self._mounted_on, self._mount = (), None
 
     def _mounted(self) -> Mount:
         """Return what is mounted; raises `FsgreenError` where nothing is."""
         if self._mount is None:
-            raise FsgreenError("nothing is mounted", where=self._point, next_step="call prepare")
+            raise nothing_mounted(self._disk.point)
         return self._mount

@@ -24,13 +24,12 @@ from fsgreen.devices.folders import unmount
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import Mount
-from fsgreen.stacks.filesystems import Recipe
 
 GUEST = "vm"
 """The kind of device whose kernel exports nothing else."""
 
-EXPORTED, MOUNTED = "exported", "mounted"
-"""The folder of the server's files, and that which programs work in."""
+EXPORTED = "exported"
+"""The folder of the server's files."""
 
 MODULES = ("nfsd", "nfsv4", "sch_netem", "sch_fq")
 CONTROL = Path("/proc/fs/nfsd")
@@ -158,38 +157,49 @@ def _refused(what: str, factors: str) -> FsgreenError:
 
 
 class Export:
-    """A folder of a mounted file system, exported and mounted again, while it is.
+    """A folder of a mounted file system, while it is exported and mounted again.
 
     Every method may be called again, in any order, without harm.
 
     Parameters
     ----------
-    point : Path
-        Where the file system is mounted that has the folder.
+    work : Path
+        The work folder, in which programs get a folder to work in.
     lock_fd : int
         The owner lock of the work folder.
-    asked : Asked
-        What client and network are to be.
+
+    Attributes
+    ----------
+    files : Path
+        The folder of the server's files, once it was exported.
     """
 
-    def __init__(self, point: Path, lock_fd: int, asked: Asked) -> None:
-        self.files, self._at = point / EXPORTED, point / MOUNTED
-        self._point, self._lock_fd, self._asked = point, lock_fd, asked
+    def __init__(self, work: Path, lock_fd: int) -> None:
+        self._at, self._lock_fd = work / "mounted", lock_fd
+        self.files = work / EXPORTED
         self._mountd: subprocess.Popen[bytes] | None = None
         self._shaped = False
 
-    def mount(self, below: Mount, recipe: Recipe) -> Mount:
+    def mount(self, below: Mount, asked: Asked) -> Mount:
         """Export and mount it, and return that as it is.
+
+        Parameters
+        ----------
+        below : Mount
+            The file system that has the folder.
+        asked : Asked
+            What client and network are to be.
 
         Raises
         ------
         FsgreenError
             If the kernel or its tools are without NFS, or it is not mounted as asked.
         """
-        self._shape()
+        self.files = below.directory / EXPORTED
+        self._shape(asked)
         self._serve()
         self._at.mkdir(exist_ok=True)
-        several = self._asked.connections
+        several = asked.connections
         as_mounted = mounts.mount(
             f"{HOST}:/",
             self._at,
@@ -197,20 +207,17 @@ class Export:
             (*CLIENT, *([f"nconnect={several}"] if several > 1 else [])),
             lock_fd=self._lock_fd,
         )
-        self._set_read_ahead()
-        self._require_connections()
+        self._set_read_ahead(asked.read_ahead_kib)
+        self._require_connections(asked.connections)
         stacked = {
             "program": "nfsd",
             "on": below.driver,
             "threads": THREADS,
             "mtu_b": MTU_B,
             "mount_options": list(as_mounted),
-            **asdict(self._asked),
+            **asdict(asked),
         }
-        return replace(below, directory=self._at, stacked=stacked, below=self._point)
-
-    def settle(self, recipe: Recipe) -> None:
-        """Do nothing: what programs wrote is on the server when it is unmounted."""
+        return replace(below, directory=self._at, stacked=stacked, below=below.directory)
 
     def kill(self) -> None:
         """Unmount it and end the server; raises `FsgreenError` while a program works in it."""
@@ -225,11 +232,11 @@ class Export:
             commands.run(["tc", "qdisc", "delete", "dev", "lo", "root"])
             self._shaped = False
 
-    def _shape(self) -> None:
+    def _shape(self, asked: Asked) -> None:
         commands.run(["modprobe", "--all", *MODULES], next_step=ANEW)
         commands.run(["ip", "link", "set", "dev", "lo", "mtu", str(MTU_B), "up"])
-        if self._asked.discipline:
-            commands.run(["tc", "qdisc", "replace", "dev", "lo", "root", *self._asked.discipline])
+        if asked.discipline:
+            commands.run(["tc", "qdisc", "replace", "dev", "lo", "root", *asked.discipline])
             self._shaped = True
 
     def _serve(self) -> None:
@@ -267,27 +274,27 @@ class Export:
                     )
                 time.sleep(0.02)
 
-    def _set_read_ahead(self) -> None:
+    def _set_read_ahead(self, asked_kib: int) -> None:
         device = self._at.stat().st_dev
         file = Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb")
-        file.write_text(f"{self._asked.read_ahead_kib:.0f}")
+        file.write_text(f"{asked_kib:.0f}")
         found_kib = int(file.read_text())
-        if found_kib != self._asked.read_ahead_kib:
+        if found_kib != asked_kib:
             raise FsgreenError(
-                f"the client reads ahead {found_kib} KiB, asked for {self._asked.read_ahead_kib}",
+                f"the client reads ahead {found_kib} KiB, asked for {asked_kib}",
                 where=file,
                 next_step="another level of nfs_read_ahead_kib in the study",
             )
 
-    def _require_connections(self) -> None:
+    def _require_connections(self, asked: int) -> None:
         """Have the client use each connection once, as it makes them when it first needs them."""
-        for _ in range(2 * self._asked.connections):
+        for _ in range(2 * asked):
             os.statvfs(self._at)
         made = TRANSPORT.findall(Path("/proc/self/mountstats").read_text())
         found = sum(int(times) > 0 for times in made)
-        if found != self._asked.connections:
+        if found != asked:
             raise FsgreenError(
-                f"the client has {found} connections, asked for {self._asked.connections}",
+                f"the client has {found} connections, asked for {asked}",
                 where=self._at,
                 next_step="another level of nfs_connections in the study",
             )

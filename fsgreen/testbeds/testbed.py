@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from fsgreen import commands
 from fsgreen.devices.base import Device, Levels
 from fsgreen.simdisk import Control
-from fsgreen.stacks.base import Mount, Stack
+from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
 
 
 class Testbed:
@@ -98,9 +99,35 @@ class Testbed:
         with self.device.untimed():
             return self.stack.warm()
 
+    def rest(self) -> None:
+        """Put to sleep what the work of a trial does not need; raises `FsgreenError`."""
+        if isinstance(self.stack, KeepsCopies):
+            self.stack.rest()
+
+    def lacking(self) -> str | None:
+        """Bring all copies of the files up; return what one lacks, None where none does.
+
+        A file system that a program serves is not mounted any more then.
+        """
+        with self.device.untimed():
+            return self.stack.lacking() if isinstance(self.stack, KeepsCopies) else None
+
+    def devices(self) -> Mapping[str, Device]:
+        """Return all devices in use, by what they are to the cell: `disk` is the testbed's own."""
+        beside = self.stack.beside() if isinstance(self.stack, KeepsCopies) else {}
+        return {DISK: self.device, **beside}
+
     def simulator(self) -> Control | None:
-        """Return the control socket of the simulated disk, None where the device is real."""
+        """Return the control socket of the simulated disk, None where the disk is real."""
         return self.device.simulator()
+
+    def simulators(self) -> dict[str, Control]:
+        """Return the control sockets of all simulated disks in use, by what they are to the cell.
+
+        Raises `FsgreenError` while one is being started.
+        """
+        found = {role: device.simulator() for role, device in self.devices().items()}
+        return {role: control for role, control in found.items() if control is not None}
 
     def entered(self) -> AbstractContextManager[None]:
         """Run programs where the directory is: on this machine, or in the guest of a device."""

@@ -48,6 +48,9 @@ class TrialRecord:
         What the testbed says of the file system.
     simulated : mapping, optional
         What it says of a simulated disk.
+    devices : mapping
+        Of a trial with several devices, bytes and requests of each from the begin of the work to
+        the end of the idle phase after it, by what it is: `disk`, `flash`, `remote`.
     resident_share : float, optional
         Share of the files' bytes in the page cache when the trial began (rule 7).
     files_b : int, optional
@@ -89,6 +92,7 @@ class TrialRecord:
     files_b: int | None = None
     memory: MemoryUse | None = None
     simulated: Mapping[str, Any] | None = None
+    devices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     energy: Mapping[str, MeterEnergy] = field(default_factory=dict)
     efficiency_meters: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from fsgreen import campaign, design, paths, testbeds, trial
-from fsgreen.campaign import checks, idlepower, testbedfile
+from fsgreen.campaign import checks, idlepower, simulated, testbedfile
 from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
 from fsgreen.devices import served
@@ -66,6 +68,31 @@ def test_what_no_machine_could_answer_sooner_is_not_late() -> None:
     """2 % of an answer out of the disk's cache are less than a microsecond or two can tell."""
     assert checks.check_timing(timing(100, 70, 25)).ok
     assert not checks.check_timing(timing(100, 70, 24)).ok
+
+
+def test_a_flash_that_was_late_is_told_of_beside_its_disk() -> None:
+    """The disk of GreenFS sleeps: nothing else would show that flash was as fast as memory."""
+    seen = {"timing": timing(0, 0), "flash": {"timing": timing(100, 90)}}
+    disk, flash = (checks.check_timing(*found) for found in simulated.timings(seen))
+    assert disk.ok and not flash.ok
+    assert "of the simulated flash" in flash.detail
+    assert [*simulated.timings({})] == []
+
+
+def test_each_server_is_counted_from_when_it_is_first_asked_for() -> None:
+    """What a flash took in trials before would be taken out of this one's work of others."""
+    servers: dict[str, Any] = {"disk": lambda: (1.0, 2.0)}
+    bed = SimpleNamespace(
+        simulators=lambda: {
+            role: SimpleNamespace(processor_s=told) for role, told in servers.items()
+        }
+    )
+    sampled = simulated.Servers(cast("testbeds.Testbed", bed))
+    assert sampled.processor_s() == (0.0, 0.0)
+    servers |= {"disk": lambda: (1.5, 2.0), "flash": lambda: (100.0, 200.0)}
+    assert sampled.processor_s() == (0.5, 0.0)
+    servers["flash"] = lambda: (100.0, 201.0)
+    assert sampled.processor_s() == (0.5, 1.0)
 
 
 def test_a_disk_without_requests_was_not_late() -> None:

@@ -80,7 +80,7 @@ def test_a_server_that_does_not_come_up_says_why(
     broken.write_text("#!/bin/sh\necho no such luck >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    export = nfs.Export(tmp_path, 0, Asked())
+    export = nfs.Export(tmp_path, 0)
     with pytest.raises(FsgreenError, match=r"rpc\.mountd does not come up: no such luck") as told:
         export._start_mountd()
     assert told.value.next_step == "apt-get install nfs-kernel-server"

@@ -7,7 +7,7 @@ from typing import Any
 
 from fsgreen.devices import image as images
 from fsgreen.devices import imagevolume
-from fsgreen.devices.base import OF_DISKS, Levels, refuse_levels, scheduler_of
+from fsgreen.devices.base import FLASH, OF_DISKS, Levels, refuse_levels, scheduler_of
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import MODULES, NONE, QueueState
 from fsgreen.devices.served import ERASED, SIMULATED, ServedDisk
@@ -59,7 +59,7 @@ class OwnDrive:
 
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for another disk, a part of it and a depth."""
-        refuse_levels("vm", levels, OF_DISKS)
+        refuse_levels("vm", levels, (*OF_DISKS, FLASH))
 
     def load(self, levels: Levels) -> None:
         """Do nothing: what lies below the guest is left as trials leave it."""
@@ -129,7 +129,7 @@ class SimulatedDrive(OwnDrive):
 
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for another disk, and a scheduler of neither guest nor simulator."""
-        refuse_levels("vm", levels, [name for name in OF_DISKS if name != "disk"])
+        refuse_levels("vm", levels, ("partition", "queue_depth", FLASH))
         name = self._served.disk.name
         if levels.get("disk") not in (None, name):
             raise FsgreenError(

@@ -23,7 +23,8 @@ GREENFS = replace(
         "nodisk": Setting("disk", "no disk that sleeps"),
     },
 )
-"""Its folders lie on one ext4, made and mounted as a cell of ext4 with the same options is."""
+"""Its folders lie on one ext4, or on one each, made and mounted as a cell of ext4 with the same
+options is."""
 
 NFS = replace(EXT4, name="nfs", below="ext4", exported=True)
-"""The server's folder lies on one ext4, as those of GreenFS do."""
+"""The server's folder lies on one ext4, made and mounted so, too."""
