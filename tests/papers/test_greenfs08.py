@@ -38,6 +38,7 @@ by_night = pytest.mark.skipif(
 )
 
 PRINTED = Printed.load()
+STUDY = design.load_study(PAPER)  # which declares a factor of its own
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
 WEEK_S = DAYS * DAY_S
 
@@ -217,15 +218,16 @@ def test_a_campaigns_cells_stand_beside_the_printed_bars():
     cells = pd.DataFrame(
         {
             "workload": "compile",
-            "file_system": ["ext2", "ext3"],
+            "file_system": ["ext2", "ext3", "greenfs"],
             "option": "default",
-            "duration_s": [9.0, 10.0],
+            "flash": [None, None, "memory"],
+            "duration_s": [9.0, 10.0, 8.0],
         }
     )
     drawn = figures.elapsed(figures.COMPILE, PRINTED, cells)
     labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
-    assert labels[-2:] == ["ext2 here", "ext3 here"]
-    assert [patch.get_width() for patch in drawn.axes[0].patches][-2:] == [0.9, 1.0]
+    assert labels[-3:] == ["ext2 here", "ext3 here", "greenfs on flash here"]
+    assert [patch.get_width() for patch in drawn.axes[0].patches][-3:] == [0.9, 1.0, 0.8]
 
 
 def test_generated_weeks_have_the_published_rates():
@@ -333,7 +335,7 @@ def test_days_belong_to_no_campaign():
         simulator(PAPER).simulate(PAPER, "quick", "mine")
 
 
-@pytest.mark.parametrize("profile", ["quick", "lab"])
+@pytest.mark.parametrize("profile", STUDY.profiles)
 def test_its_profiles_can_be_planned(profile):
-    plan = design.make_plan(design.load_study(PAPER), profile)
-    assert {cell["workload"] for cell in plan.cells} == {"compile", "startup"}
+    plan = design.make_plan(STUDY, profile)
+    assert {cell["file_system"] for cell in plan.cells} >= {"ext3", "greenfs"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fsgreen import paths
+from fsgreen.design import DEFAULT
 from fsgreen.figures import keep_common, keeper, new, note, styled
 from fsgreen.figures.style import COLOUR, GREY, roomy
 from fsgreen.papers.greenfs08.reference import Printed
@@ -76,7 +78,7 @@ def elapsed(bars: Bars, printed: Printed, cells: pd.DataFrame | None = None) -> 
         axes.barh(place, point["y"], height=0.6, facecolor="none", edgecolor=GREY)
         axes.text(point["y"] + 0.02, place, f"{point['y']:g}", va="center", fontsize=7)
     for place, (name, ratio) in enumerate(ours.items(), start=len(bars.names)):
-        axes.barh(place, ratio, height=0.6, color=COLOUR.get(name, GREY))
+        axes.barh(place, ratio, height=0.6, color=COLOUR.get(name.split()[0], GREY))
         axes.text(ratio + 0.02, place, f"{ratio:.3g}", va="center", fontsize=7)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
@@ -88,14 +90,20 @@ def elapsed(bars: Bars, printed: Printed, cells: pd.DataFrame | None = None) -> 
 
 
 def _ours(bars: Bars, cells: pd.DataFrame | None) -> dict[str, float]:
-    """Return the mean elapsed time of each file system over that of the baseline."""
+    """Return the mean elapsed time of each file system, by its place, over that of the baseline."""
     if cells is None or "duration_s" not in cells:
         return {}
-    chosen = cells[(cells["workload"] == bars.workload) & (cells["option"] == "default")]
-    times_s = chosen.set_index("file_system")["duration_s"]
+    chosen = cells[(cells["workload"] == bars.workload) & (cells["option"] == DEFAULT)]
+    times_s = {_name(row): row["duration_s"] for row in chosen.to_dict("records")}
     if BASELINE not in times_s:
         return {}
-    return {str(name): float(time_s / times_s[BASELINE]) for name, time_s in times_s.items()}
+    return {name: time_s / times_s[BASELINE] for name, time_s in times_s.items()}
+
+
+def _name(row: Mapping[Hashable, Any]) -> str:
+    """Return the file system of a cell, and where it is if not on the disk."""
+    flash = row.get("flash")
+    return f"{row['file_system']} on flash" if isinstance(flash, str) else str(row["file_system"])
 
 
 def captions() -> dict[str, str]:

@@ -166,12 +166,12 @@ def _g_ssh_greenfs(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     over_flash, flash = 1.024, 1.06
     what = "2.4 % over Ext3 on flash, which is 6 % over the disk"
     yield implied(numbers[0], what, over_flash * flash)
-    yield Part("the compilation itself", "not testable here", needs="greenfs-stack")
+    yield Part("the compilation itself", "not testable here", needs="greenfs-trials")
 
 
 def _g_ssh_greenfs_ext3flash(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     yield implied(numbers[0], "9 % over the disk, where Ext3 on flash is 6 %", 1.09 / 1.06)
-    yield Part("the compilation itself", "not testable here", needs="greenfs-stack")
+    yield Part("the compilation itself", "not testable here", needs="greenfs-trials")
 
 
 def _g_em_nfs_flash(printed: Printed, numbers: Numbers) -> Iterator[Part]:
@@ -185,7 +185,7 @@ def _g_em_order(printed: Printed, numbers: Numbers) -> Iterator[Part]:
     of = {point["x"]: point["y"] for point in printed.points("5")}
     what = f"disk 1, NFS {of['NFS']:g}, flash {of['flash']:g}, GreenFS {of['GreenFS']:g}"
     yield holds(what, 1 > of["NFS"] > of["flash"] == of["GreenFS"], "disk, NFS, flash as GreenFS")
-    yield Part("the starts themselves", "not testable here", needs="greenfs-stack")
+    yield Part("the starts themselves", "not testable here", needs="greenfs-trials")
 
 
 def _g_fits_flash(printed: Printed, numbers: Numbers) -> Iterator[Part]:
