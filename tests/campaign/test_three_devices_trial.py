@@ -20,7 +20,8 @@ question: Does it sleep, whatever becomes of the server?
 seed: 1
 baseline: {{workload: compile, file_system: greenfs, flash: memory}}
 factors:
-  flash: {{owner: device, label: "on-{{}}"}}
+  flash: {{owner: device, label: "on-{{}}", spelling: "on flash {{}}",
+          unset: the files are on the disk}}
 constants: {{disk: greenfs08-desktop}}
 efficiency: {{meters: [disk]}}
 {BOUNDS}
