@@ -143,13 +143,13 @@ def nodes(schema: object) -> Iterator[tuple[str, str]]:
             yield from nodes(value)
 
 
-MESSAGES = "fsgreen.fleet.messages"
+MESSAGES = ("fsgreen.fleet.messages", "fsgreen.cluster.reduction")
 """Programs send these to each other; nobody writes them."""
 
 
 def declared_schemas(cls: type = Declared) -> Iterator[type]:
     for below in cls.__subclasses__():
-        if below.__module__.startswith("fsgreen.") and below.__module__ != MESSAGES:
+        if below.__module__.startswith("fsgreen.") and below.__module__ not in MESSAGES:
             yield below
         yield from declared_schemas(below)
 

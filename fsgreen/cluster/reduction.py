@@ -33,6 +33,8 @@ READ = ("power", "ops", "latency", "host")
 SENT_B = 256 << 20
 """The most that is sent of a trial: a larger one is reduced at home, where it streams."""
 
+SAME_VERSION = "have the same version of fsgreen on all machines of the cluster"
+
 Json = Annotated[str, Field(max_length=16 << 20)]
 Bytes = Annotated[bytes, Field(max_length=SENT_B)]
 
@@ -114,9 +116,11 @@ def part(came: Made) -> Part:
             pd.read_parquet(BytesIO(table)) for table in (came.series, came.latency, came.finishes)
         )
     except (OSError, ValueError, RecursionError) as error:
-        raise FsgreenError(f"what came of a trial cannot be read: {error}") from error
+        raise FsgreenError(
+            f"what came of a trial cannot be read: {error}", next_step=SAME_VERSION
+        ) from error
     if not (isinstance(row, dict) and isinstance(cell, dict)):
-        raise FsgreenError("what came of a trial has no row")
+        raise FsgreenError("what came of a trial has no row", next_step=SAME_VERSION)
     return Part(row, cell, series, latency, finishes)
 
 
@@ -129,14 +133,18 @@ def _plan(text: str) -> Plan:
     try:
         return Plan.from_json(json.loads(text), "what was sent")
     except (ValueError, AttributeError, RecursionError) as error:
-        raise FsgreenError(f"not a plan: {error}", where="what was sent") from error
+        raise FsgreenError(
+            f"not a plan: {error}", where="what was sent", next_step=SAME_VERSION
+        ) from error
 
 
 def _attached(text: str) -> dict[str, MeterEnergy]:
     try:
         return _ENERGIES.validate_json(text)
     except ValidationError as error:
-        raise FsgreenError(f"no energies of meters: {error}", where="what was sent") from error
+        raise FsgreenError(
+            f"no energies of meters: {error}", where="what was sent", next_step=SAME_VERSION
+        ) from error
 
 
 def _text(values: Mapping[str, Any]) -> str:

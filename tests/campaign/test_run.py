@@ -229,7 +229,7 @@ def test_work_that_a_failing_meter_stopped_at_once_is_not_the_fault_of_the_engin
 
     (planned, *_) = plan.trials
     bed: Any = SimpleNamespace(
-        simulator=lambda: None, entered=nullcontext, processor_s=lambda: None
+        simulator=lambda: None, simulators=dict, entered=nullcontext, processor_s=lambda: None
     )
     context: Any = SimpleNamespace(plan=plan, workload=lambda _: SimpleNamespace(run=run))
     made: Any = SimpleNamespace(mount=SimpleNamespace(directory=Path()))
