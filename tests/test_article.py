@@ -103,7 +103,8 @@ def test_a_figure_says_campaign_device_scale_and_boundary(made):
 def test_a_study_without_a_campaign_has_what_print_and_models_decide_and_what_it_waits_for(made):
     sections = {one["study"]: one for one in sections_of(made)}
     papers = ["fast10", "nfstricks03", "massie25", "sun14", "greenfs08"]
-    assert list(sections) == [*papers, "linux-read-ahead"], "the project's own come last"
+    own = ["linux-read-ahead", "linux-io-uring", "linux-nfs"]
+    assert list(sections) == [*papers, *own], "the project's own come last"
     for study in ("nfstricks03", "massie25", "sun14", "greenfs08"):
         assert not sections[study]["campaigns"]
         modelled = {"simulated"} if study == "greenfs08" else set()

@@ -104,6 +104,18 @@ SHIPPED = {
         "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
         "a1b19ff6632a6f0a98ad82eabe3e459ee1bf2a5fac2424ddca56ad57c04e18db",
     ),
+    "linux-io-uring": (
+        "linux-io-uring",
+        "campaign",
+        "95e3777ee0b63d350bc4ff40867439b396083ae69dcb83d8bd0a5783fc23aa9c",
+        "6e53ed6ebd06e336aeacd97fc3ac756773d65097d38752fad7532fa9e97976b1",
+    ),
+    "linux-nfs": (
+        "linux-nfs",
+        "campaign",
+        "bd94e9961abe26de63b7517b9bb542a4634d8bb7d3c3f282c5c6e983e4547a21",
+        "b8e58e9ff546f756ef52fec80953140a0d74b414a26300a558d2d7df407196cf",
+    ),
 }
 
 
