@@ -30,7 +30,7 @@ from fsgreen.typeset import typeset
 from fsgreen.words import plural
 
 FOLDERS = ("figures", "tables")
-"""Of a study without a campaign; those of others are in the results of its campaigns."""
+"""Of what takes no campaign; what campaigns show is in their results."""
 
 
 def write(study: str) -> Path:
@@ -38,8 +38,8 @@ def write(study: str) -> Path:
 
     `claims.csv` has a row for each claim, `parts.csv` one for each part and kind of evidence with
     the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short. A
-    published study without a campaign has what is judged without, and the figures and tables that
-    its room makes of that, in `figures` and `tables`; these are empty otherwise.
+    published study without a campaign has what is judged without. `figures` and `tables` have what
+    the room of a study makes of print and of virtual time; they are empty where it makes none.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def write(study: str) -> Path:
     numbers = {
         **_numbers(study, of_campaigns, parts, claims),
         "without_campaign": NAME in of_campaigns,
-        "evaluation": _evaluation(study, folder) if NAME in of_campaigns else None,
+        "evaluation": _evaluation(study, folder),
     }
     (folder / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     names = ("numbers.json", "parts.csv", "claims.csv", *FOLDERS)
@@ -141,7 +141,7 @@ def _strongest(study: str) -> list[dict[Any, Any]]:
 
 
 def _evaluation(study: str, folder: Path) -> Mapping[str, Any] | None:
-    """Write the figures and tables that a study has without a campaign; return what is told."""
+    """Write the figures and tables of a study that take no campaign; return what is told."""
     if not papers.has_step(study, "evaluation"):
         return None
     told: Mapping[str, Any] = papers.room(study, "evaluation").write(folder)

@@ -35,9 +35,10 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
     FsgreenError
         If the trials are of several cells: of a warm and a cold cache, say.
     """
-    chosen = trials[
-        (trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()
-    ]
+    chosen = least_set(
+        trials[(trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()],
+        cell,
+    )
     for name in conditions(factors_of(trials), cell):
         if chosen[name].nunique(dropna=False) > 1:
             levels = ", ".join(sorted(map(str, chosen[name].unique())))
@@ -46,6 +47,15 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
                 next_step=f"choose the trials of one {name}",
             )
     return totals(chosen, metrics.get(metric))
+
+
+def least_set(trials: pd.DataFrame, cell: Cell) -> pd.DataFrame:
+    """Leave of trials those that set nothing which the cell does not, where there are any."""
+    for name in factors_of(trials):
+        unset = trials[name].isna()
+        if name not in cell and unset.any():
+            trials = trials[unset]
+    return trials
 
 
 def total(sample: pd.DataFrame) -> stats.Estimate:

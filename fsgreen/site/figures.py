@@ -71,8 +71,9 @@ def read() -> list[Group]:
     for study in params.studies():
         campaigns = [name for name, one in shipped.items() if one.study == study]
         groups += [_of_campaign(study, name) for name in campaigns]
-        if not campaigns:
-            groups.append(_of_ledger(study))
+        of_ledger = _of_ledger(study)
+        if of_ledger.figures or not campaigns:
+            groups.append(of_ledger)
     return groups
 
 
@@ -114,7 +115,7 @@ def _of_ledger(study: str) -> Group:
         _figure(study, folder / "figures" / entry["file"], entry["caption"], verdicts, command)
         for entry in evaluation["figures"]
     ]
-    about = "No campaign ships of this study: its figures are of printed numbers and of models."
+    about = "No trial is behind these figures: they are of printed numbers and of models."
     return Group(study, name, about, figures)
 
 

@@ -185,3 +185,11 @@ def test_a_sample_of_two_states_is_refused(two_caches):
         sample(two_caches, "oltp", configuration("xfs"), "throughput")
     cold = two_caches[two_caches["cache"] == "cold"]
     assert len(sample(cold, "oltp", configuration("xfs"), "throughput")) == 5
+
+
+def test_a_cell_that_names_no_level_of_a_factor_is_the_one_without_it(two_caches):
+    """The disk alone is not the disk beside flash: a claim on it was refused, or would mix them."""
+    one_unset = two_caches.assign(cache=two_caches["cache"].replace("cold", None))
+    chosen = sample(one_unset, "oltp", configuration("xfs"), "throughput")
+    cold = two_caches[two_caches["cache"] == "cold"]
+    assert chosen.equals(sample(cold, "oltp", configuration("xfs"), "throughput"))

@@ -116,6 +116,12 @@ SHIPPED = {
         "bd94e9961abe26de63b7517b9bb542a4634d8bb7d3c3f282c5c6e983e4547a21",
         "b8e58e9ff546f756ef52fec80953140a0d74b414a26300a558d2d7df407196cf",
     ),
+    "greenfs08": (
+        "greenfs08",
+        "{'name': 'quick', 'matrices': ['disk', 'flash', 'greenfs'], 'blocks': 5, 'idle_s': 1.2, 'warmup_s': 0, 'measure_s': 30, 'settle_limit_s': 60, 'scale': {'compile': 0.2, 'startup': 1}, 'image_b': 536870912}",
+        "9f8a4abcf91b42c08d9fd2ddebccfa10922bfdb239d86791a7d413760693ec62",
+        "c40093f07a34188d1765d854da6db76f20af4fe38e024ddd685e2df6c11e9c15",
+    ),
 }
 
 

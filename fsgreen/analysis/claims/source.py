@@ -15,7 +15,7 @@ from scipy import stats as distributions
 from fsgreen import stats
 from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.claims.states import State, outside
-from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample, total
+from fsgreen.analysis.scatter import TREATMENTS, Scatters, least_set, sample, total
 from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan, metrics
@@ -88,7 +88,7 @@ class Source:
         chosen = at(self.trials, cell)
         if "load_ops_s" in self.trials and "load_ops_s" not in cell:
             chosen &= self.trials["load_ops_s"].isna()
-        return self.trials[chosen]
+        return least_set(self.trials[chosen], cell)
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
