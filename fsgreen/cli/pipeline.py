@@ -89,10 +89,9 @@ def add(commands: command.Commands) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not above 0")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)
 
 
 def _add_certificates(parser: argparse.ArgumentParser) -> None:

@@ -33,7 +33,7 @@ class Reduction:
         self._plan_text = reduction.plan_text(plan)
         self._shown = security(place).get_connection_args("client")
         self._left = deque(range(len(trials)))
-        self._lost: set[str] = set()
+        self._waits = False
         self._parts: dict[int, Part] = {}
 
     async def all(self) -> list[Part]:
@@ -59,8 +59,11 @@ class Reduction:
         """Ask those who lend a core and are not asked yet, and wait a moment for what comes."""
         if self._left:
             for address in await self._lent(home):
-                if address not in asked and address not in self._lost:
+                if address not in asked:
                     asked[address] = asyncio.create_task(self._ask(address))
+        if not asked and not self._waits:
+            print(f"waiting for cores at {self._place.home}", flush=True)
+        self._waits = not asked
         if not asked:
             await asyncio.sleep(LOOK_S)
             return
@@ -83,7 +86,7 @@ class Reduction:
     async def _ask(self, address: str) -> None:
         """Have a core reduce one trial after the other, until none is left or it is lost."""
         async with rpc(address, connection_args=self._shown) as peer:
-            remote = Remote(peer, address)
+            remote = Remote(peer, f"the core at {address}")
             try:
                 code = await remote.ask("code", sources.Nothing(), sources.Code)
                 if code.sha256 != sources.digest():
@@ -99,8 +102,8 @@ class Reduction:
                     finally:
                         if nth not in self._parts:
                             self._left.append(nth)
-            except Lost:
-                self._lost.add(address)
+            except Lost:  # its trial is another's now; it is asked again if it is still lent
+                await asyncio.sleep(LOOK_S)
 
     async def _part(self, remote: Remote, with_attached: WithAttached) -> Part:
         try:

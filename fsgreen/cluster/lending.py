@@ -6,9 +6,9 @@ Nothing of a trial is kept here.
 from __future__ import annotations
 
 import asyncio
-import os
+import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -78,19 +78,30 @@ async def lend(place: Fleet, count: int) -> None:
     Raises
     ------
     FsgreenError
-        If nobody analyses there, or shows another certificate.
+        If nobody analyses there, shows another certificate, or takes no core of this machine.
     """
     await _check(place)
     tasks = Tasks(lambda: executors.processes(count))
-    name = f"{socket.gethostname()}-{os.getpid()}"
+    name = f"{socket.gethostname()}-{secrets.token_hex(8)}"  # containers may be called alike
     offers = [membership.Offer(place, f"{name}-{nth}", tasks.perform) for nth in range(count)]
     try:
-        await asyncio.gather(*offers)
+        await _register(place, offers)
         print(f"{plural(count, 'core')} lent to {place.home}, until that ends", flush=True)
         await asyncio.gather(*(offer.finished() for offer in offers))
     finally:
         await asyncio.gather(*(offer.close() for offer in offers), return_exceptions=True)
         tasks.stop()
+
+
+async def _register(place: Fleet, offers: Sequence[membership.Offer]) -> None:
+    try:
+        await asyncio.gather(*offers)
+    except RuntimeError as error:
+        raise FsgreenError(
+            f"{place.home} takes no core of this machine: {error.__cause__ or error}",
+            where=place.home,
+            next_step="the same command again, if that still analyses",
+        ) from error
 
 
 async def _check(place: Fleet) -> None:

@@ -73,7 +73,16 @@ def gathering(place: Fleet) -> Iterator[None]:
         If nobody can listen at that address.
     """
     begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-    thread = Thread(target=lambda: asyncio.run(_listen(place, begun)), name="cluster")
+
+    def listen() -> None:
+        try:
+            asyncio.run(_listen(place, begun))
+        except Exception as error:
+            if begun.done():
+                raise
+            begun.set_exception(error)
+
+    thread = Thread(target=listen, name="cluster")
     thread.start()
     try:
         loop, ended = begun.result()
@@ -94,14 +103,11 @@ async def _listen(
     try:
         registry = await membership.Registry(place)
     except (OSError, RuntimeError) as error:
-        begun.set_exception(
-            FsgreenError(
-                f"nobody can listen at {place.home}: {error.__cause__ or error}",
-                where=WHERE,
-                next_step="name an address of this machine, and a port that is free",
-            )
-        )
-        return
+        raise FsgreenError(
+            f"nobody can listen at {place.home}: {error.__cause__ or error}",
+            where=WHERE,
+            next_step="name an address of this machine, and a port that is free",
+        ) from error
     async with registry:
         ended = asyncio.Event()
         begun.set_result((asyncio.get_running_loop(), ended))

@@ -97,7 +97,8 @@ class Home:
                 self._note(testbed, "waits", "for its worker")
             while address := await self._address(registry, testbed):
                 try:
-                    await self._measure(campaign, testbed, Remote(registry.rpc(address), testbed))
+                    remote = Remote(registry.rpc(address), f"the testbed {testbed}")
+                    await self._measure(campaign, testbed, remote)
                     return
                 except Lost as error:
                     self._design.is_lost(testbed, for_good=False)

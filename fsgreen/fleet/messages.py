@@ -147,5 +147,5 @@ def parsed(schema: type[Message], values: object, sender: str) -> Message:
         raise FsgreenError(
             f"{sender} sent no {schema.__name__}: {''.join(filter(str.isprintable, wrong))}",
             where=sender,
-            next_step="have the same version of fsgreen on all machines of the fleet",
+            next_step="have the same version of fsgreen on both machines",
         ) from None

@@ -14,18 +14,18 @@ class Lost(Exception):
 
 
 class Remote:
-    """The worker of a testbed.
+    """A worker of a fleet, or a core that is lent.
 
     Parameters
     ----------
     rpc : PooledRPCCall
         Dask's connection to it.
-    testbed : str
-        Its name.
+    name : str
+        What errors call it.
     """
 
-    def __init__(self, rpc: Any, testbed: str) -> None:
-        self._rpc, self._name = rpc, f"the testbed {testbed}"
+    def __init__(self, rpc: Any, name: str) -> None:
+        self._rpc, self._name = rpc, name
 
     async def ask(self, task: str, arguments: Strict, schema: type[Message]) -> Message:
         """Have it do a task, and return its answer.
@@ -47,7 +47,7 @@ class Remote:
             raise FsgreenError(
                 f"{self._name} sent what cannot be read: {error!r}",
                 where=self._name,
-                next_step="have the same version of fsgreen on all machines of the fleet",
+                next_step="have the same version of fsgreen on both machines",
             ) from error
         if isinstance(answer, dict) and "refused" in answer:
             raise parsed(Refusal, answer["refused"], self._name).error()

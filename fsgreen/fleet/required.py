@@ -1,4 +1,4 @@
-"""What a fleet needs beyond the rest of fsgreen."""
+"""What fleets and lent cores need beyond the rest of fsgreen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def require() -> None:
     for package in ("distributed", "cryptography"):
         if find_spec(package) is None:
             raise FsgreenError(
-                f"a fleet needs the package {package}",
+                f"fleets and lent cores need the package {package}",
                 where="this environment of Python",
                 next_step="./run environment; in another: pip install 'fsgreen[fleet]'",
             )

@@ -5,8 +5,10 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import synthetic
@@ -21,6 +23,7 @@ from fsgreen.fleet import certificates, membership
 from fsgreen.fleet.certificates import security
 from tests.fleet.conftest import free_port
 from tests.fleet.strangers import tried
+from tests.patience import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +116,63 @@ def test_the_trial_of_a_core_that_is_lost_is_given_to_another(
     with lender(cluster, changed=DYING) as dying, lender(cluster):
         assert tables(cluster) == alone
         assert dying.wait() == -9
+
+
+@pytest.mark.usefixtures("not_at_home")
+def test_a_core_that_did_not_answer_once_is_asked_again(
+    cluster: Borrowed, alone: Sequence[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Home would wait for cores for ever, beside one that is lent."""
+    ask, lost = borrowed.Remote.ask, []
+
+    async def away_once(remote: Any, task: str, *given: Any) -> Any:
+        if task == "reduce" and not lost:
+            lost.append(task)
+            raise borrowed.Lost("the network was away")
+        return await ask(remote, task, *given)
+
+    monkeypatch.setattr(borrowed.Remote, "ask", away_once)
+    with lender(cluster):
+        assert tables(cluster) == alone
+    assert lost
+
+
+def test_home_says_that_it_waits_for_cores_and_goes_on_once_one_is_lent(
+    cluster: Borrowed, alone: Sequence[bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would stand still without a word."""
+    made: list[Sequence[bytes]] = []
+    reducing = threading.Thread(target=lambda: made.append(tables(cluster)), daemon=True)
+    reducing.start()
+    said = [""]
+
+    def waits() -> bool:
+        said[0] += capsys.readouterr().out
+        return f"waiting for cores at {cluster.place.home}" in said[0]
+
+    wait_for(waits)
+    with lender(cluster):
+        reducing.join()
+    assert made == [alone]
+
+
+def test_machines_that_are_called_alike_lend_side_by_side(cluster: Borrowed) -> None:
+    """As containers are, in which processes have the same numbers, too."""
+    place = cluster.place
+    shown = security(place).get_connection_args("worker")
+
+    async def lent() -> None:
+        both = [asyncio.create_task(lending.lend(place, 1)) for _ in range(2)]
+        async with rpc(membership.address(place), connection_args=shown) as home:
+            while len((await home.identity())["workers"]) < 2:
+                for one in both:
+                    assert not one.done(), one.exception()
+                await asyncio.sleep(0.05)
+        for one in both:
+            one.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+
+    asyncio.run(lent())
 
 
 def test_another_code_does_not_compute(cluster: Borrowed, alone: Sequence[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,7 +19,7 @@ from fsgreen import cli, pipeline
 from fsgreen.cluster import Borrowed, at, lending, reduction
 from fsgreen.cluster.reduction import Given, Made
 from fsgreen.errors import FsgreenError
-from fsgreen.fleet import certificates
+from fsgreen.fleet import certificates, membership
 from fsgreen.reduce.parts import WithAttached, reduced
 from fsgreen.trace import unknown_energy
 from fsgreen.trial import list_trials
@@ -128,6 +129,25 @@ def test_lending_where_nobody_analyses_says_so() -> None:
     assert f"fsgreen reproduce --cluster {place.home}" in str(told.value.next_step)
 
 
+def test_a_place_where_nobody_can_listen_ends_the_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would wait for ever for the word that somebody does."""
+    port = free_port()
+    place = Borrowed(at(f"localhost:{port}", None))
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        pytest.raises(FsgreenError, match=f"nobody can listen at localhost:{port}"),
+        place.gathering(),
+    ):
+        pass
+
+    def fail() -> None:
+        raise ValueError("a setting of Dask that is none")
+
+    monkeypatch.setattr(membership, "begin", fail)
+    with pytest.raises(ValueError, match="that is none"), place.gathering():
+        pass
+
+
 def test_nothing_of_dask_is_imported_without_a_cluster() -> None:
     """It is an extra, and takes a second to import."""
     code = "import json, sys, fsgreen.pipeline.parallel; print(json.dumps([*sys.modules]))"
@@ -146,6 +166,9 @@ def test_the_command_says_how_many_cores_and_where_others_are(
     assert "fsgreen fleet certificates" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["reproduce", "--jobs", "0"])
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "--jobs", "all"])
+    assert "'all' is not a number above 0" in capsys.readouterr().err
 
 
 def test_a_stage_finds_the_certificates_from_another_folder(

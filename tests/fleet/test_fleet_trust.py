@@ -141,4 +141,4 @@ def test_bytes_that_are_no_message_stop_one_testbed_and_not_home() -> None:
             raise ValueError("Unpack failed: recursion limit")
 
     with pytest.raises(FsgreenError, match="the testbed disk sent what cannot be read"):
-        asyncio.run(Remote(Garbled(), "disk").ask("shelf", Which(campaign="c"), Shelf))
+        asyncio.run(Remote(Garbled(), "the testbed disk").ask("shelf", Which(campaign="c"), Shelf))
