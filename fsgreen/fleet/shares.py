@@ -16,6 +16,7 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.design import Cell, Plan, PlannedTrial
+from fsgreen.errors import FsgreenError
 from fsgreen.fleet import given
 from fsgreen.fleet.fleetfile import member
 from fsgreen.fleet.messages import Order
@@ -40,7 +41,7 @@ class Shares:
     Raises
     ------
     FsgreenError
-        If what an earlier start noted is damaged, or a trial.
+        If what an earlier start noted is damaged or of another plan, or a trial is damaged.
     """
 
     def __init__(self, order: Order, plan: Plan, testbeds: Sequence[str]) -> None:
@@ -52,6 +53,13 @@ class Shares:
             self._blocks.setdefault(planned.block, {})[planned.trial] = planned.cell
         self._left = Counter(planned.cell for planned in plan.trials)
         owners = given.owners(order.campaign)
+        for block, name in owners.items():
+            if block not in self._blocks:
+                raise FsgreenError(
+                    f"block {block} was given to {name}, and the plan has none of that number",
+                    where=given.file_of(order.campaign),
+                    next_step="undo the change of the study, or begin another campaign with --name",
+                )
         self._has: dict[str, list[int]] = {name: [] for name in [*testbeds, *owners.values()]}
         for block, name in owners.items():
             self._has[name].append(block)

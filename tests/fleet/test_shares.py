@@ -139,3 +139,10 @@ def test_a_plan_of_another_machine_is_not_taken_for_the_shared_one() -> None:
     shared = started()
     assert shared.is_planned(PLAN.to_json(), "one")
     assert not shared.is_planned(synthetic.make_plan(blocks=4).to_json(), "one")
+
+
+def test_a_block_that_the_plan_does_not_have_is_refused() -> None:
+    """The study was edited after home had begun: it ended with a KeyError."""
+    given.give("c", 4, "one")
+    with pytest.raises(FsgreenError, match="block 4 was given to one, and the plan has none"):
+        started()
