@@ -41,14 +41,14 @@ def join(name: str, lines: Sequence[Given]) -> Campaign:
     Raises
     ------
     FsgreenError
-        If their plans are not one, a trial is missing, damaged or another one than before, or the
-        disk is full.
+        If another fsgreen is at it, their plans are not one, a trial is missing, damaged or another
+        one than before, or the disk is full.
     """
     made, owners = Campaign(name), {line.block: line.testbed for line in lines}
     testbeds = dict.fromkeys(line.testbed for line in lines)
     every = {testbed: Campaign(member(name, testbed)) for testbed in testbeds}
     begun = {testbed: each for testbed, each in every.items() if each.begun()}
-    with trial.full_disk_explained(made.folder):
+    with made.alone(), trial.full_disk_explained(made.folder):
         for each in begun.values():
             made.adopt(each.plan())
         aside = _digests(made.folder / DISCARDED) | _digests(made.folder / "invalid")

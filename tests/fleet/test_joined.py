@@ -151,3 +151,10 @@ def test_a_start_that_was_killed_half_way_is_made_good() -> None:
     (made.folder / "trials" / PLAN.trials[0].trial).rename(partial)
     join("c", LINES)
     assert contents(made.folder) == before
+
+
+def test_two_do_not_join_at_once() -> None:
+    """One would remove what the other has half copied."""
+    made = shared()
+    with made.alone(), pytest.raises(FsgreenError, match="another fsgreen is measuring"):
+        join("c", LINES)
