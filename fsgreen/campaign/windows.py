@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen import audit, design
-from fsgreen.campaign import checks, trialphases
+from fsgreen.campaign import checks, passed, trialphases
 from fsgreen.campaign.conclusion import Watched, conclude, revive
 from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.campaign.onetrial import sampler
@@ -116,6 +116,7 @@ def _run_phases(trials: Sequence[RunningTrial], machine: Machine) -> None:
             trial.phases += phases
             trial.checks.append(check)
     sound = [trial for trial in trials if trial.sound]
+    before = [passed.counted(trial.testbed) for trial in sound]
     _take_turns(sound, machine)
     if sound:
         start_s = time.monotonic()
@@ -123,6 +124,9 @@ def _run_phases(trials: Sequence[RunningTrial], machine: Machine) -> None:
         idle = Phase("idle", start_s, time.monotonic())
         for trial in sound:
             trial.phases.append(idle)
+        for trial, counters in zip(sound, before, strict=True):
+            if trial.sound:
+                trialphases.look_at_devices(trial, counters)
 
 
 def _take_turns(trials: Sequence[RunningTrial], machine: Machine) -> None:

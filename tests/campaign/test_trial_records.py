@@ -94,6 +94,30 @@ def test_meters_of_two_boundaries_want_a_word_on_what_the_efficiency_is_over(
         campaign.run(other, "demo2", testbed=bed)
 
 
+class Exported:
+    """A testbed whose file system is served again, and has no copies."""
+
+    def __init__(self, bed: testbeds.Testbed) -> None:
+        self._bed = bed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bed, name)
+
+    def remount(self) -> testbeds.Mount:
+        return replace(self._bed.remount(), stacked={"program": "nfsd"})
+
+
+@pytest.mark.usefixtures("data", "patient")
+def test_a_trial_without_copies_does_not_say_that_every_copy_is_whole(
+    bed: testbeds.Testbed, single: design.Plan, behave: Behave
+) -> None:
+    """Of NFS it said so, and had looked at nothing."""
+    behave(lambda summary: None)
+    [found] = trial.list_trials(campaign.run(single, "demo", testbed=Exported(bed)).folder)
+    assert found.record.mount["stacked"] == {"program": "nfsd"}
+    assert not any("copy" in check.detail for check in found.record.checks)
+
+
 class Poked(ScriptedWorkload):
     """Work that can be poked."""
 

@@ -251,3 +251,35 @@ def test_what_cannot_take_turns_is_refused_before_anything_is_measured(
     with pytest.raises(FsgreenError, match="drive the others out of the page cache"):
         fitting.check_turns(plan, turns, beds)
     assert not trial.list_trials(campaign.Campaign("demo").folder)
+
+
+class Forgetful:
+    """A testbed that keeps copies of its files, one of which lacks something at the end."""
+
+    def __init__(self, bed: testbeds.Testbed) -> None:
+        self._bed = bed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bed, name)
+
+    def remount(self) -> testbeds.Mount:
+        return replace(self._bed.remount(), stacked={"branches": ["flash", "remote"]})
+
+    def lacking(self) -> str:
+        return "the remote lacks file"
+
+
+def test_a_trial_whose_copies_lack_something_does_not_count_in_turns_either(
+    data: Path,
+    beds: list[testbeds.Testbed],
+    plan: design.Plan,
+    turning: Callable[[Behaviour], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drive, "ATTEMPTS", 1)
+    for nth in range(TRIES):  # a busy machine may spoil a trial before its copies are asked for
+        with pytest.raises(FsgreenError) as told:
+            measured(plan, [Forgetful(bed) for bed in beds], f"demo-{nth}")
+        if "rule 20: the remote lacks file" in told.value.what:
+            return
+    raise AssertionError(told.value.what)
