@@ -135,7 +135,11 @@ class Volume:
         except FsgreenError as error:
             return error.what
         for role, folder in self._folders.items():
-            if (found := difference(self.flash, folder)) is not None:
+            try:
+                found = difference(self.flash, folder)
+            except OSError as error:
+                return f"the {role} cannot be compared with flash: {error}"
+            if found is not None:
                 return f"the {role} {found}"
         return None
 

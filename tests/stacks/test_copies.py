@@ -1,11 +1,14 @@
 """Whether a copy holds what was to be kept in it."""
 
+import filecmp
 import os
 from pathlib import Path
 
 import pytest
 
-from fsgreen.stacks.greenfs import OWN, difference
+from fsgreen.devices.base import FLASH
+from fsgreen.stacks.base import REMOTE
+from fsgreen.stacks.greenfs import OWN, Volume, difference
 
 
 @pytest.fixture
@@ -46,3 +49,23 @@ def test_what_is_missing_other_or_left_is_named(trees: tuple[Path, Path]) -> Non
     (copy / "folder" / "file").unlink()
     (whole / "link").unlink()
     assert difference(whole, copy) == "lacks folder/file"
+
+
+def test_a_copy_that_cannot_be_read_is_none(
+    trees: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk with an unreadable sector would end the campaign, and not the trial."""
+    volume = Volume(tmp_path, 0)
+    volume._folders = dict(zip((FLASH, REMOTE), trees, strict=True))
+    monkeypatch.setattr(volume, "_mount", object())
+    monkeypatch.setattr(volume, "settle", lambda: None)
+    assert volume.lacking() is None
+    compare = filecmp.cmp
+
+    def unreadable(whole: Path, copy: Path, *, shallow: bool) -> bool:
+        if copy.is_relative_to(trees[1]):
+            raise OSError(5, "Input/output error", str(copy))
+        return compare(whole, copy, shallow=shallow)
+
+    monkeypatch.setattr(filecmp, "cmp", unreadable)
+    assert "the remote cannot be compared with flash: [Errno 5]" in (volume.lacking() or "")
