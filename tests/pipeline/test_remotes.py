@@ -97,21 +97,29 @@ def clone(tmp_path: Path) -> Path:
     return folder
 
 
-def another(clone: Path) -> Path:
+def another(clone: Path, name: str = "another") -> Path:
     """A clone of a clone, without the shipped store and without what is in no commit."""
-    folder = clone.with_name("another")
+    folder = clone.with_name(name)
     subprocess.run(["git", "clone", "--quiet", str(clone), str(folder)], check=True)
     shutil.rmtree(folder / "data" / "store")
     return folder
 
 
-def type_in(clone: Path, programs: Path, text: str, **variables: str) -> None:
-    """Type commands of the page into a shell in a clone."""
+def typed(
+    clone: Path, programs: Path, text: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """What comes of commands of the page that are typed into a shell in a clone."""
     own = {"PATH": os.pathsep.join([str(programs), os.environ["PATH"]]), "HOME": str(clone.parent)}
     env = clones.environment(clone) | own | variables
     for name in ("PYTHONPATH", "SSH_AUTH_SOCK"):
         env.pop(name, None)
-    done = subprocess.run(["sh", "-euc", text], cwd=clone, env=env, capture_output=True, text=True)
+    command = ["sh", "-euc", text]
+    return subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True)
+
+
+def type_in(clone: Path, programs: Path, text: str, **variables: str) -> None:
+    """Type commands of the page into a shell in a clone, where they do what they are to do."""
+    done = typed(clone, programs, text, **variables)
     assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
 
 
@@ -162,3 +170,9 @@ def test_traces_go_through_ssh(programs: Path, clone: Path, tmp_path: Path) -> N
         given = {"ssh://lab.example.org/srv/traces": address, "~/.ssh/id_ed25519": f"{folder}/user"}
         push, pull = commands("ssh://", **given)
         goes_round(clone, programs, push, pull)
+        (pack,) = (file for file in (folder / "traces").rglob("*") if file.is_file())
+        pack.chmod(0o644)
+        pack.write_bytes(b"of somebody else")
+        there = another(clone, "third")
+        assert typed(there, programs, pull).returncode, "what is there is analysed, whatever it is"
+        assert not (there / "data" / "packed" / f"{CAMPAIGN}.tar.xz").exists()
