@@ -96,6 +96,7 @@ class Home:
                     return
                 self._note(testbed, "waits", "for its worker")
             while address := await self._address(registry, testbed):
+                self._design.answers(testbed)
                 try:
                     remote = Remote(registry.rpc(address), f"the testbed {testbed}")
                     await self._measure(campaign, testbed, remote)
@@ -140,7 +141,6 @@ class Home:
             async with self._turn:
                 self._board.note(testbed, "brings", rested_s=rested_s)
             shelf = await remote.ask("shelf", which, Shelf)
-            self._design.answers(testbed)
             came = await carry(campaign, shelf, fetch, expected)
             if came:
                 async with self._turn:

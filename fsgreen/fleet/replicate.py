@@ -67,7 +67,7 @@ class Replicate:
         return Count(len(due) - len(left), len(due), to_go_s)
 
     def answers(self, _testbed: str) -> None:
-        """Note that the worker of a testbed answers."""
+        """Note that the worker of a testbed is there; it may still be ending a trial."""
 
     def is_lost(self, _testbed: str, *, for_good: bool) -> None:
         """Note that it does not answer any more, or that the testbed does not go on."""

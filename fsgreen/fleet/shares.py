@@ -109,7 +109,7 @@ class Shares:
         return Count(len(tally.here), 0, tally.takes_s(self._left))
 
     def answers(self, testbed: str) -> None:
-        """Note that the worker of a testbed answers."""
+        """Note that the worker of a testbed is there; it may still be ending a trial."""
         self._lost_s[testbed] = math.inf
 
     def is_lost(self, testbed: str, *, for_good: bool) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,11 +17,12 @@ import synthetic
 from fsgreen import design, fleet, paths, trial
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
-from fsgreen.fleet import home
+from fsgreen.fleet import given, home, shares
 from fsgreen.fleet.home import Home
 from fsgreen.fleet.messages import Order, Piece, Rest, Shelf, Which
 from fsgreen.fleet.remote import Remote
 from fsgreen.fleet.replicate import Replicate
+from fsgreen.fleet.shares import Shares
 from tests.fleet.conftest import Yard
 
 
@@ -142,3 +145,29 @@ def test_bytes_that_are_no_message_stop_one_testbed_and_not_home() -> None:
 
     with pytest.raises(FsgreenError, match="the testbed disk sent what cannot be read"):
         asyncio.run(Remote(Garbled(), "the testbed disk").ask("shelf", Which(campaign="c"), Shelf))
+
+
+def test_a_testbed_that_is_still_ending_a_trial_keeps_its_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that came back had another begin the block anew, once that had lasted a minute."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    paths.raw("c").mkdir(parents=True)
+    plan = synthetic.make_plan(blocks=1)
+    order = Order(
+        campaign="c", study="fast10", profile="test", plan_hash=plan.hash, design="share"
+    )
+    given.give("c", 1, "one")
+    shared = Shares(order, plan, ["one", "two"])
+    asked = []
+
+    class Busy:
+        async def ask(self, task: str, *_given: object) -> None:
+            later_s = time.monotonic() + shares.GIVEN_UP_S + 1
+            monkeypatch.setattr(shares, "time", SimpleNamespace(monotonic=lambda: later_s))
+            asked.append((task, shared.next("two")))
+            raise FsgreenError("enough was asked")
+
+    monkeypatch.setattr(home, "Remote", lambda *_given: Busy())
+    asyncio.run(Home(None, shared, Board())._testbed(Registry(), "one"))  # type: ignore[arg-type]
+    assert asked == [("shelf", None)]
