@@ -81,6 +81,7 @@ class Volume:
             remote=self._server or folder,
             disk=self._folders.get(DISK),
             spin_ups=ASLEEP,
+            sleep_after_s=0,  # whoever runs the trial says when, or a timer of the disk
             lock_fd=self._lock_fd,
         )
         if folder is not None:

@@ -105,6 +105,15 @@ def test_each_branch_is_on_its_device_and_the_disk_is_silent_while_programs_work
 
 
 @needs_disk
+def test_a_mount_does_not_stop_the_disk_by_itself(clients_bed: Testbed) -> None:
+    """A real one would be stopped in the middle of each trial, and started by the next."""
+    ready(clients_bed)
+    clients_bed.stack._volume._mount.unmount()  # type: ignore[attr-defined]
+    control = clients_bed.simulator()
+    assert control is not None and control.ask("spin")["spin"] == "turning"
+
+
+@needs_disk
 def test_programs_go_on_while_the_cable_is_out_and_the_server_gone(clients_bed: Testbed) -> None:
     place, events = ready(clients_bed), clients_bed.stack.events()  # type: ignore[attr-defined]
     copy = folder(clients_bed, "remote")
