@@ -132,6 +132,10 @@ def _keep_identity(made: Campaign, members: Sequence[Campaign]) -> None:
         **identities[0],
         "campaign": made.name,
         "testbeds": [each.name for each in members],
+        "speeds_loops_s": {
+            each.name: its["audit"].get("speed_loops_s")
+            for each, its in zip(by_speed, identities, strict=True)
+        },
         "started_unix_s": min(each["started_unix_s"] for each in identities),
         "idle_power_w": max(each["idle_power_w"] for each in identities),
         "idle_band_w": max(each["idle_band_w"] for each in identities),

@@ -155,17 +155,24 @@ def _components(
 
 
 def measured_late(evidence: Evidence) -> list[str]:
-    """Return the trials that ran after a later block, and of which no earlier try is kept."""
-    begun = {
-        block: float(np.median([r.clock.unix_s for r in evidence.records if r.block == block]))
-        for block in {record.block for record in evidence.records}
-    }
+    """Return the trials that ran after a later block, and of which no earlier try is kept.
+
+    Of testbeds that share the blocks each has its own, which others measure side by side.
+    """
+    started_s: dict[tuple[str, int], list[float]] = {}
+    for record in evidence.records:
+        started_s.setdefault((record.campaign, record.block), []).append(record.clock.unix_s)
+    begun_s = {place: float(np.median(each_s)) for place, each_s in started_s.items()}
     tried = {record.trial for record in [*evidence.invalid, *evidence.discarded]}
     return [
         record.trial
         for record in evidence.records
         if record.trial not in tried
-        and any(at < record.clock.unix_s for block, at in begun.items() if block > record.block)
+        and any(
+            at_s < record.clock.unix_s
+            for (campaign, block), at_s in begun_s.items()
+            if campaign == record.campaign and block > record.block
+        )
     ]
 
 

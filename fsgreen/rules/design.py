@@ -7,8 +7,6 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 
-import pandas as pd
-
 from fsgreen import stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed
 from fsgreen.reduce import due_trials, factors_of
@@ -130,7 +128,7 @@ def variance_components(evidence: Evidence) -> Answer:
             f"{components.trial_percent:.2g} % between trials, so that another "
             f"{components.buys_most} buys most"
         )
-    text = "; ".join([*texts, _devices(trials)])
+    text = "; ".join([*texts, _devices(evidence)])
     return fired(text) if apart else quiet(text)
 
 
@@ -153,16 +151,25 @@ def subsets_have_reasons(evidence: Evidence) -> Answer:
     return quiet(text)
 
 
-def _devices(trials: pd.DataFrame) -> str:
-    """Return on how many disks the trials ran; a cell has one, as the disk is part of it."""
-    disks = sorted(map(str, trials["disk"].dropna().unique()))
-    if trials["disk"].isna().any():
-        disks.append("the testbed's own")
-    if len(disks) == 1:
+def _devices(evidence: Evidence) -> str:
+    """Return on how many devices the trials ran; a cell has one, unless testbeds share blocks."""
+    testbeds = {*evidence.testbeds.values()}
+    if len(testbeds) > 1:
+        return (
+            f"{len(testbeds)} testbeds, each block on one of them: what lies between them is in "
+            "that between blocks"
+        )
+    placed = evidence.trials.reindex(columns=["disk", "flash"])
+    on_disk = placed.loc[placed["flash"].isna(), "disk"]
+    devices = sorted(map(str, on_disk.dropna().unique()))
+    if on_disk.isna().any():
+        devices.append("the testbed's own")
+    devices += sorted(f"flash {name}" for name in placed["flash"].dropna().unique())
+    if len(devices) == 1:
         return "one device"
     return (
-        f"{len(disks)} devices ({listed(disks)}), each cell on one of them: no component between "
-        "devices can be told"
+        f"{len(devices)} devices ({listed(devices)}), each cell on one of them: no component "
+        "between devices can be told"
     )
 
 

@@ -95,6 +95,7 @@ def test_it_is_analysed_as_one_campaign_although_each_testbed_has_a_disk_of_its_
     begun = made.identity()
     assert begun["audit"]["disks"]["sda"]["serial"] == "S22", "not that of the fastest"
     assert (begun["campaign"], begun["testbeds"]) == ("c", ["c.one", "c.two"])
+    assert begun["speeds_loops_s"] == {"c.one": 1002.0, "c.two": 1003.0}
 
 
 def test_testbeds_of_two_kinds_are_still_not_pooled() -> None:

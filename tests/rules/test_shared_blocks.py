@@ -71,3 +71,34 @@ def test_trials_out_of_their_order_on_one_testbed_are_found(sound):
     first, second, *others = found.records
     swapped = [first.but(clock=second.clock), second.but(clock=first.clock), *others]
     assert answer(3, replace(found, records=swapped)).state == "fired"
+
+
+def test_several_testbeds_are_not_called_one_device(sound):
+    """What lies between blocks would be said of one machine."""
+    assert "2 testbeds, each block on one of them" in answer(5, shared(sound)).found
+
+
+def test_a_block_is_not_late_where_another_testbed_was_faster(sound):
+    """It would read as if trials had been measured anew until they came out well."""
+    found = shared(sound)
+    records = [
+        edited(record, clock={"monotonic_s": 0.0, "unix_s": record.clock.unix_s + 1e4})
+        if record.block % 2
+        else record
+        for record in found.records
+    ]
+    assert answer(48, replace(found, records=records)).state == "quiet"
+    one_testbed = [edited(record, campaign="sound") for record in records]
+    assert answer(48, replace(found, records=one_testbed)).state == "fired"
+
+
+def test_each_testbed_is_held_to_the_first_speed_of_its_own(sound):
+    """One that is 4 % slower is equal, and 4 % less than that is within the bound of 5 %."""
+    found = shared(sound)
+    for name in [record.trial for record in found.records if record.block % 2]:
+        slower = {**found.audits[name]["start"], "speed_loops_s": 0.92e7}
+        found.audits[name].update(start=slower, end=slower)
+    firsts = {"sound.0": 1e7, "sound.1": 0.96e7}
+    held = replace(found, identity={**found.identity, "speeds_loops_s": firsts})
+    assert answer(9, held).state == "quiet"
+    assert answer(9, found).state == "fired"
