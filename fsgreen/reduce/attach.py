@@ -47,7 +47,7 @@ def attach(
     FsgreenError
         If the campaign made no pulses, or they are not in the trace, or it covers no trial; if its
         time zone is wrong by whole half hours, which is told; if the clock is further off than
-        `synchronised_s`; or if a meter of the campaign has its name.
+        `synchronised_s`; if a meter of the campaign has its name; or if several testbeds measured.
     """
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
@@ -59,6 +59,13 @@ def attach(
         )
     measured = Campaign(campaign)
     trials = poolable_trials(campaign)
+    if len(measured.identity().get("testbeds", ())) > 1:
+        raise FsgreenError(
+            "a meter watches one testbed, and several measured the blocks of this campaign at once",
+            where=measured.folder,
+            next_step='have each testbed measure all cells (design = "replicate" in the fleet '
+            "file): it then has a campaign of its own",
+        )
     fit = (
         _fitted(readings, measured.pulses(), max_drift_ppm)
         if synchronised_s is None

@@ -90,6 +90,13 @@ def test_a_second_meter_does_not_take_the_place_of_the_first(campaign):
     assert files == {f"energy-hoboware{end}.json" for end in ("_21_14", "_21_15", "")}
 
 
+def test_a_campaign_of_several_testbeds_takes_the_power_of_none(campaign):
+    """What one of them drew would be said of trials that another measured meanwhile."""
+    campaign.keep_identity({**campaign.identity(), "testbeds": ["small.one", "small.two"]})
+    with pytest.raises(FsgreenError, match="a meter watches one testbed"):
+        attach("small", recorded(), synchronised_s=0.5)
+
+
 def test_a_campaign_without_pulses_takes_no_foreign_power(campaign):
     with pytest.raises(FsgreenError, match="no load pulses"):
         attach("small", recorded())
