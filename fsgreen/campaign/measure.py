@@ -11,6 +11,7 @@ from fsgreen.campaign.drive import run
 from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
+from fsgreen.design.members import as_measured
 from fsgreen.devices import image
 from fsgreen.errors import FsgreenError
 from fsgreen.words import plural
@@ -34,7 +35,8 @@ def measure(
     Parameters
     ----------
     study : str or Study
-        What is measured, by its name or as a caller made it of what that declares.
+        What is measured, by its name or as a caller made it of what that declares. By its name, a
+        campaign FLEET.TESTBED has the order that the testbed has in the fleet.
     profile : str
         How much of it.
     name : str, optional
@@ -51,10 +53,11 @@ def measure(
     FsgreenError
         For anything that cannot be measured; before anything is formatted where that is known.
     """
-    declared = study if isinstance(study, design.Study) else design.load_study(study)
+    asked = design.load_study(study) if isinstance(study, str) else study
+    campaign = Campaign(name or f"{asked.name}-{profile}")
+    declared = as_measured(asked, campaign.name) if isinstance(study, str) else asked
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
-    campaign = Campaign(name or f"{declared.name}-{profile}")
     with campaign.alone():
         pass  # a second harness is told of the first; it does not wait for it
     with ExitStack() as stack:

@@ -3,7 +3,8 @@
 By Dask, which is imported only where a fleet measures.
 """
 
-from fsgreen.fleet.fleetfile import Fleet, member, read
+from fsgreen.design.members import member
+from fsgreen.fleet.fleetfile import Fleet, read
 from fsgreen.fleet.measure import measure
 from fsgreen.fleet.status import is_of_fleet, status
 

@@ -19,8 +19,8 @@ from fsgreen import audit, reduce, stats
 from fsgreen.campaign import Campaign
 from fsgreen.campaign.identity import OF_THE_DAY
 from fsgreen.design import load_study, metrics
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
-from fsgreen.fleet.fleetfile import member
 from fsgreen.words import plural
 
 ITS_OWN = (*OF_THE_DAY, "by_id", "serial", "power_cycles")

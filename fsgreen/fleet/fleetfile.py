@@ -111,11 +111,6 @@ class Fleet:
             raise unknown("testbed of the fleet", name, self.testbeds, where=self.file)
 
 
-def member(campaign: str, testbed: str) -> str:
-    """Return the name of the campaign of one testbed."""
-    return f"{campaign}.{testbed}"
-
-
 def read(file: Path) -> Fleet:
     """Read a fleet file.
 

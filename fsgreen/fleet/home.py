@@ -13,10 +13,11 @@ from typing import TypeAlias
 
 from fsgreen import trial
 from fsgreen.campaign import Campaign
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.believed import Expected
 from fsgreen.fleet.carry import Folder, carry
-from fsgreen.fleet.fleetfile import Fleet, member
+from fsgreen.fleet.fleetfile import Fleet
 from fsgreen.fleet.membership import Registry
 from fsgreen.fleet.messages import Order, Piece, Place, Rest, Shelf, Which
 from fsgreen.fleet.record import Board, Doing

@@ -15,10 +15,10 @@ from typing import Any
 
 from fsgreen import paths, trial
 from fsgreen.campaign import Campaign
+from fsgreen.design.members import member
 from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.carry import check_same
-from fsgreen.fleet.fleetfile import member
 from fsgreen.fleet.given import Given
 from fsgreen.fleet.tasks import RECORD, digest
 from fsgreen.trial import Trial

@@ -9,9 +9,10 @@ from pathlib import Path
 from fsgreen import design, paths
 from fsgreen.campaign import Campaign
 from fsgreen.design import Plan
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import fleetfile, given
-from fsgreen.fleet.fleetfile import Fleet, member
+from fsgreen.fleet.fleetfile import Fleet
 from fsgreen.fleet.messages import Order
 from fsgreen.fleet.orders import study_of
 from fsgreen.fleet.record import Board, Post, Record

@@ -7,6 +7,7 @@ from typing import Any
 
 from fsgreen import design
 from fsgreen.design import Study
+from fsgreen.design.members import on_testbed
 from fsgreen.fleet.messages import Order
 
 BASELINE = "baseline"
@@ -26,7 +27,7 @@ def study_of(order: Order, testbed: str) -> Study:
     declared = design.load_study(order.study)
     if order.design == "share":
         return declared
-    own = replace(declared, seed=design.derive_seed(declared.seed, testbed))
+    own = on_testbed(declared, testbed)
     return _of_baseline(own, order.profile) if order.design == "baseline" else own
 
 

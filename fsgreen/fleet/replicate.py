@@ -9,7 +9,7 @@ from typing import Any
 from fsgreen import paths
 from fsgreen.campaign import Campaign
 from fsgreen.design import Plan, PlannedTrial
-from fsgreen.fleet.fleetfile import member
+from fsgreen.design.members import member
 from fsgreen.fleet.messages import Order
 from fsgreen.fleet.orders import is_planned
 from fsgreen.fleet.tally import Count, Tally

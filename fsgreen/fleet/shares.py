@@ -16,9 +16,9 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.design import Cell, Plan, PlannedTrial
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import given
-from fsgreen.fleet.fleetfile import member
 from fsgreen.fleet.messages import Order
 from fsgreen.fleet.tally import Count, Tally
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 
 from fsgreen.campaign import Campaign
+from fsgreen.design.members import member
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import record
-from fsgreen.fleet.fleetfile import member
 from fsgreen.words import plural
 
 AT_WORK = ("measures", "brings", "waits")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import design, trial
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.fleet.fleetfile import member
 from fsgreen.fleet.harness import Harness
 from fsgreen.fleet.messages import PIECE_B, Order, Piece, Place, Refusal, Rest, Shelf, Which, parsed
 from fsgreen.schema import Strict

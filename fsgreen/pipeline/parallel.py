@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from fsgreen import paths
 from fsgreen.design import Plan, load_study, make_plan
+from fsgreen.design.members import as_measured
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.executors import Executor, Processes, entered
@@ -290,7 +291,8 @@ def _compare_plans(campaign: str) -> None:
     identity = json.loads((paths.raw(campaign) / paths.IDENTITY).read_text())
     if identity["testbed"]["kind"] == "directory":
         only = measured.baseline["file_system"]
-        declared = make_plan(load_study(declared.study), declared.profile.name, only=only)
+        study = as_measured(load_study(declared.study), campaign)
+        declared = make_plan(study, declared.profile.name, only=only)
     if lines := declared.difference(measured):
         print(f"\nnote: {campaign} was measured under another plan than its study declares now:")
         print("\n".join(f"  {line}" for line in lines[:8]))
