@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from fsgreen.cli import command
+from fsgreen.errors import FsgreenError
 
 
 def add(commands: command.Commands) -> None:
@@ -106,6 +107,12 @@ def _add_certificates(parser: argparse.ArgumentParser) -> None:
 def _reproduce(options: argparse.Namespace) -> None:
     from fsgreen import pipeline
 
+    if options.certificates is not None and options.cluster is None:
+        raise FsgreenError(
+            "nobody is asked for certificates, as no cores are lent",
+            where="fsgreen reproduce --certificates",
+            next_step="leave it out, or say where cores are lent: --cluster HOST:PORT",
+        )
     cluster = None
     if options.cluster is not None:
         from fsgreen.cluster import Borrowed, at

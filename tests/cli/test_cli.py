@@ -103,6 +103,7 @@ def test_every_command_has_help_with_an_example(
         (["reparse", "fast11"], "did you mean fast10"),
         (["reproduce", "fast11"], "did you mean fast10"),
         (["outcome", "fast11"], "did you mean fast10"),
+        (["reproduce", "--certificates", "certificates"], "no cores are lent"),
         (["plan", "fast10", "--assay", "--pilot", "fast11"], "did you mean fast10"),
         (["ledger", "fast11"], "did you mean fast10"),
         (["recommend", "--workload", "mail", "--campaign", "fast11"], "did you mean fast10"),
