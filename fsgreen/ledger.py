@@ -21,6 +21,7 @@ from fsgreen.analysis.claims.together import (
 from fsgreen.claims import DISAGREE, OTHER_STATE, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.gathered import fleets
 from fsgreen.outcome import KINDS as SPELLED
 from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, told_or_judged
@@ -32,6 +33,9 @@ from fsgreen.words import plural
 FOLDERS = ("figures", "tables")
 """Of what takes no campaign; what campaigns show is in their results."""
 
+FLEETS = "fleets"
+"""What testbeds that measured the study as a fleet say together."""
+
 
 def write(study: str) -> Path:
     """Write the ledger of a study over the campaigns that the pipeline analyses; return its folder.
@@ -39,7 +43,8 @@ def write(study: str) -> Path:
     `claims.csv` has a row for each claim, `parts.csv` one for each part and kind of evidence with
     the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short. A
     published study without a campaign has what is judged without. `figures` and `tables` have what
-    the room of a study makes of print and of virtual time; they are empty where it makes none.
+    the room of a study makes of print and of virtual time; they are empty where it makes none. `fleets`
+    has what testbeds of a fleet say together.
 
     Raises
     ------
@@ -54,16 +59,20 @@ def write(study: str) -> Path:
     claims = claims_together(parts, statements(study))
     write_csv(parts, folder / "parts.csv")
     write_csv(claims, folder / "claims.csv")
-    (folder / "outcome.txt").write_text(
-        "\n".join(_summary(study, of_campaigns, parts, claims)) + "\n"
-    )
+    on_fleets = fleets.write(study, folder / FLEETS)
+    told = [
+        *_summary(study, of_campaigns, parts, claims),
+        *(fleet["summary"] for fleet in on_fleets),
+    ]
+    (folder / "outcome.txt").write_text("\n".join(told) + "\n")
     numbers = {
         **_numbers(study, of_campaigns, parts, claims),
+        "fleets": on_fleets,
         "without_campaign": NAME in of_campaigns,
         "evaluation": _evaluation(study, folder),
     }
     (folder / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
-    names = ("numbers.json", "parts.csv", "claims.csv", *FOLDERS)
+    names = ("numbers.json", "parts.csv", "claims.csv", FLEETS, *FOLDERS)
     made = [folder / name for name in names]
     typeset(
         paths.texts()["ledger.typ"],

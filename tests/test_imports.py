@@ -47,7 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         *("results", "tables", "typeset", "exhibits", "report", "outcome", "assay", "beside"),
-        *("ledger", "gathered", "fleet", "cluster", "pipeline", "article", "evidence", "artifact"),
+        *("gathered", "ledger", "fleet", "cluster", "pipeline", "article", "evidence", "artifact"),
         *("view", "labs", "saving", "site"),
     ),
     ("cli", "__main__"),

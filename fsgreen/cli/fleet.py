@@ -69,7 +69,7 @@ def _worker(options: argparse.Namespace) -> None:
 
 def measure_on_fleet(options: argparse.Namespace) -> None:
     """Do what `fsgreen measure --fleet FILE` is asked to."""
-    from fsgreen import fleet, gathered, pipeline, trial
+    from fsgreen import fleet, gathered, paths, pipeline, trial
     from fsgreen.fleet.together import together
 
     of_testbed = (options.disk, options.queue_depth, options.folder)
@@ -85,8 +85,8 @@ def measure_on_fleet(options: argparse.Namespace) -> None:
         print(f"{len(trial.list_trials(each.folder))} trials in {each.folder}")
         pipeline.after_measure(each.name)
     whole = options.name or f"{options.study}-{options.profile}"
-    if [each.name for each in done] == [whole]:
-        return  # of one campaign there is nothing to pool
+    if [each.name for each in done] == [whole] or any(paths.ships(each.name) for each in done):
+        return  # nothing to pool of one campaign; the pipeline pools those that it analyses
     pooled, files = together(whole, [each.name for each in done])
     command.show_indented(gathered.lines(pooled))
     for file in files:

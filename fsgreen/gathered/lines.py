@@ -69,6 +69,11 @@ def files(gathered: Gathered) -> Iterator[str]:
         yield f"{number}  {file.name}: {results.study}, profile {results.profile.name}"
         yield f"   {about(results)}"
         yield f"   rules that fired: {rules}"
+    yield from alike(gathered)
+
+
+def alike(gathered: Gathered) -> Iterator[str]:
+    """Yield which files are of machines that look alike, and what that would mean."""
     for numbers in gathered.alike:
         yield (
             f"files {' and '.join(map(str, numbers))} are of machines that look alike: if they are "

@@ -45,6 +45,7 @@ IGNORED = """\
 /data/results/
 /data/ledgers/*/*
 !/data/ledgers/*/campaigns/
+/data/ledgers/*/campaigns/*.json
 /data/article/
 /data/scratch/
 __pycache__/

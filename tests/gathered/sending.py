@@ -25,9 +25,9 @@ AUDIT = {
 }
 
 
-def analyse(name, seed, speed):
+def analyse(name, seed, speed, kind="loop"):
     """A small campaign of which xfs is so much faster; its power is modelled."""
-    synthetic.write_raw(name, synthetic.make_plan(CELLS, blocks=5))
+    synthetic.write_raw(name, synthetic.make_plan(CELLS, blocks=5), kind=kind)
     file = paths.raw(name) / "campaign.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"audit": AUDIT}))
     reduce.write(name)
