@@ -43,8 +43,8 @@ def write(study: str) -> Path:
     `claims.csv` has a row for each claim, `parts.csv` one for each part and kind of evidence with
     the campaigns side by side; `report.pdf` shows both, and `outcome.txt` says it in short. A
     published study without a campaign has what is judged without. `figures` and `tables` have what
-    the room of a study makes of print and of virtual time; they are empty where it makes none. `fleets`
-    has what testbeds of a fleet say together.
+    the room of a study makes of print and of virtual time; they are empty where it makes none.
+    `fleets` has what testbeds of a fleet say together.
 
     Raises
     ------

@@ -15,8 +15,8 @@ from types import FrameType
 
 from fsgreen import campaign
 from fsgreen.campaign import testbedfile
-from fsgreen.design.members import member
 from fsgreen.campaign.machine import machine_alone
+from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import Order, Refusal, Rest
 from fsgreen.fleet.orders import study_of

@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from fsgreen import design
+from fsgreen.design.members import as_measured
 
 # campaign: study, profile, hash of the plan, SHA-256 of the names of its trials, one a line
 SHIPPED = {
@@ -68,6 +69,24 @@ SHIPPED = {
         "eaf5ebecdd388d40bac7cf51872181c65530ecd1ff8a64385ed01169d7ee1c32",
         "98298b5ac4ee7d3cc8ca27a957df3a67734c212c9e147aa4fcff5b9cf894d9b9",
     ),
+    "fast10-fleet.loop": (
+        "fast10",
+        "fleet",
+        "f4d42a1c5b722de8a466cdc2674183e2c9711d6a61164443bddc14a1a8813162",
+        "c22b8c8d734e6779ee69333f3681110b29088b9bd798454a436be19723745d3e",
+    ),
+    "fast10-fleet.ram": (
+        "fast10",
+        "fleet",
+        "89514670dae85b87cf91269a8939eb9dc7cec3cdc1ed1fbe07fb041bb647e174",
+        "4e179ea0443b95bf258922c41a3d9443e2fd8d344d4c4d77197d30b4a0f757a9",
+    ),
+    "fast10-fleet.vm": (
+        "fast10",
+        "fleet",
+        "5073c24ccf0ae2b0ead775f17f129abb328c611d6cef3fd3940c318243cc233e",
+        "4ac2527da9fda30c6c070e0f907190c15d2dc9169259cc09e741afc830abcfa8",
+    ),
     "linux-read-ahead": (
         "linux-read-ahead",
         "campaign",
@@ -118,7 +137,7 @@ SHIPPED = {
     ),
     "greenfs08": (
         "greenfs08",
-        "{'name': 'quick', 'matrices': ['disk', 'flash', 'greenfs'], 'blocks': 5, 'idle_s': 1.2, 'warmup_s': 0, 'measure_s': 30, 'settle_limit_s': 60, 'scale': {'compile': 0.2, 'startup': 1}, 'image_b': 536870912}",
+        "quick",
         "9f8a4abcf91b42c08d9fd2ddebccfa10922bfdb239d86791a7d413760693ec62",
         "c40093f07a34188d1765d854da6db76f20af4fe38e024ddd685e2df6c11e9c15",
     ),
@@ -128,7 +147,7 @@ SHIPPED = {
 @pytest.mark.parametrize("campaign", SHIPPED)
 def test_a_shipped_plan_is_made_again_to_the_letter(campaign: str) -> None:
     study, profile, plan_hash, names_sha256 = SHIPPED[campaign]
-    plan = design.make_plan(design.load_study(study), profile)
+    plan = design.make_plan(as_measured(design.load_study(study), campaign), profile)
     assert plan.hash == plan_hash
     names = "\n".join(planned.trial for planned in plan.trials)
     assert hashlib.sha256(names.encode()).hexdigest() == names_sha256

@@ -154,9 +154,7 @@ def test_a_testbed_that_is_still_ending_a_trial_keeps_its_block(
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     paths.raw("c").mkdir(parents=True)
     plan = synthetic.make_plan(blocks=1)
-    order = Order(
-        campaign="c", study="fast10", profile="test", plan_hash=plan.hash, design="share"
-    )
+    order = Order(campaign="c", study="fast10", profile="test", plan_hash=plan.hash, design="share")
     given.give("c", 1, "one")
     shared = Shares(order, plan, ["one", "two"])
     asked = []

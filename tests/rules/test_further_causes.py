@@ -206,9 +206,10 @@ def test_the_devices_of_a_campaign_are_counted(disks, words, sound):
 def test_a_disk_and_the_flash_beside_it_are_two_devices(sound):
     of_row = ["memory" if name == "xfs" else None for name in sound.trials["file_system"]]
     trials = sound.trials.assign(flash=pd.Series(of_row, sound.trials.index))
-    assert "2 devices (the testbed's own, flash memory)" in answer(
-        5, replace(sound, trials=trials)
-    ).found
+    assert (
+        "2 devices (the testbed's own, flash memory)"
+        in answer(5, replace(sound, trials=trials)).found
+    )
 
 
 def modelled(sound):
