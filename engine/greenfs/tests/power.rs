@@ -221,26 +221,45 @@ fn a_disk_is_stopped_by_the_first_way_that_it_knows() {
     ];
     assert_eq!(made.calls(), told);
 
+    // While it is tried, the kernel comes to suspend the disk.
+    let status = "sys/devices/ata2/sdb/device/power/runtime_status";
     made.program(
         "sg_start",
-        "echo 'start stop unit: not supported' >&2; exit 9",
+        &format!(
+            "echo suspended >{}; echo 'start stop unit: not supported' >&2; exit 9",
+            made.0.join(status).display()
+        ),
     );
     made.write(&format!("{scsi}/manage_runtime_start_stop"), "1\n");
     made.write("sys/devices/ata2/sdb/device/power/control", "on\n");
-    made.write(
-        "sys/devices/ata2/sdb/device/power/runtime_status",
-        "suspended\n",
-    );
+    let delay = "block/sdb/device/power/autosuspend_delay_ms";
+    for _ in 0..2 {
+        made.calls();
+        made.write(status, "active\n");
+        assert_eq!(made.stop(), Ok(()));
+        // To ask the disk itself would start it.
+        assert_eq!(
+            made.calls(),
+            ["hdparm -y /dev/sdb", "sg_start --stop /dev/sdb"]
+        );
+        assert_eq!(made.says("block/sdb/device/power/control"), "auto");
+        let again_ms: u64 = made.says(delay).parse().expect("it is a number");
+        assert!(
+            again_ms > 24 * 3_600_000,
+            "the kernel would stop it after each use"
+        );
+    }
+    let machine = made.machine();
+    assert_eq!(machine.state("sdb", Path::new(SDB)), State::Standby);
+    assert_eq!(machine.starts("sdb", Path::new(SDB)), None);
     assert_eq!(made.stop(), Ok(()));
-    assert_eq!(made.says("block/sdb/device/power/control"), "auto");
-    let again_ms: u64 = made
-        .says("block/sdb/device/power/autosuspend_delay_ms")
-        .parse()
-        .expect("it is a number");
-    assert!(
-        again_ms > 24 * 3_600_000,
-        "the kernel would stop it after each use"
-    );
+    assert!(made.calls().is_empty(), "it would be started");
+
+    // A person has it suspended after a time of his own.
+    made.write(status, "active\n");
+    made.write(&format!("sys/{delay}"), "30000\n");
+    made.stop().expect_err("that stays as it is");
+    assert_eq!(made.says(delay), "30000\n");
 }
 
 /// It would be taken for asleep while it turns.
@@ -250,7 +269,7 @@ fn a_disk_that_goes_on_turning_is_not_stopped() {
     made.program("hdparm", "echo ' drive state is:  active/idle'");
     let why = made.stop().expect_err("it turns");
     assert!(why.contains("it goes on turning"), "{why}");
-    assert_eq!(made.machine().state(Path::new(SDB)), State::Active);
+    assert_eq!(made.machine().state("sdb", Path::new(SDB)), State::Active);
 }
 
 /// A person's own line would get another disk, or its failure be taken for sleep.
@@ -278,7 +297,7 @@ fn starts_are_what_smart_says() {
             "smartctl",
             &format!("cat {}; exit {status}", said.display()),
         );
-        made.machine().starts(Path::new(SDB))
+        made.machine().starts("sdb", Path::new(SDB))
     };
     let counted = |count, serial: &str| {
         let serial = serial.to_owned();
@@ -316,8 +335,8 @@ fn a_disk_that_nobody_can_ask_is_left_alone() {
     let made = with_disks("nobody");
     let mut machine = made.machine();
     machine.programs = made.0.join("bin").into();
-    assert_eq!(machine.state(Path::new(SDB)), State::Unknown);
-    assert_eq!(machine.starts(Path::new(SDB)), None);
+    assert_eq!(machine.state("sdb", Path::new(SDB)), State::Unknown);
+    assert_eq!(machine.starts("sdb", Path::new(SDB)), None);
     let why = machine
         .stop("sdb", Path::new(SDB))
         .expect_err("nothing is installed");

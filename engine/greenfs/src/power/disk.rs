@@ -128,7 +128,7 @@ impl Power {
     pub fn state(&self, disk: &Disk) -> State {
         match &disk.control {
             Some(control) => simulated::state(control).unwrap_or(State::Unknown),
-            None => self.machine.state(&disk.node()),
+            None => self.machine.state(&disk.name, &disk.node()),
         }
     }
 
@@ -136,7 +136,7 @@ impl Power {
     pub fn starts(&self, disk: &Disk) -> Option<Starts> {
         match &disk.control {
             Some(control) => simulated::starts(control).ok(),
-            None => self.machine.starts(&disk.node()),
+            None => self.machine.starts(&disk.name, &disk.node()),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,13 +23,19 @@ const TICK: Duration = Duration::from_millis(100);
 
 impl Machine {
     /// Whether a disk turns; asking does not wake it.
-    pub fn state(&self, disk: &Path) -> State {
+    pub fn state(&self, name: &str, disk: &Path) -> State {
+        if self.is_suspended(name) {
+            return State::Standby;
+        }
         let said = self.succeed("hdparm", &[OsStr::new("-C"), disk.as_os_str()]);
         said.map_or(State::Unknown, |said| account::state(&said))
     }
 
     /// How often a disk was started; none if it does not say so, or is in standby.
-    pub fn starts(&self, disk: &Path) -> Option<account::Starts> {
+    pub fn starts(&self, name: &str, disk: &Path) -> Option<account::Starts> {
+        if self.is_suspended(name) {
+            return None;
+        }
         let words = ["-n", "standby", "-j", "-i", "-A"].map(OsStr::new);
         let words = [&words[..], &[disk.as_os_str()]].concat();
         // Its status also says how healthy the disk is.
@@ -51,10 +57,13 @@ impl Machine {
     /// # Errors
     /// If none does: why not, in words.
     pub fn stop(&self, name: &str, disk: &Path) -> Result<(), String> {
+        if self.is_suspended(name) {
+            return Ok(());
+        }
         let mut why = Vec::new();
         for stop in [Self::stop_ata, Self::stop_scsi, Self::suspend] {
             match stop(self, name, disk) {
-                Ok(()) if self.state(disk) == State::Active => {
+                Ok(()) if self.state(name, disk) == State::Active => {
                     why.push("it goes on turning".into())
                 }
                 Ok(()) => return Ok(()),
@@ -80,33 +89,47 @@ impl Machine {
         }
     }
 
+    /// Whether the kernel has suspended a disk. Who asks the disk itself starts it then.
+    fn is_suspended(&self, name: &str) -> bool {
+        self.says(power(name, "runtime_status")).as_deref() == Some("suspended")
+    }
+
     /// Let the kernel suspend the disk, once.
     fn suspend(&self, name: &str, _: &Path) -> Result<(), String> {
         let is_managed = ["manage_runtime_start_stop", "manage_start_stop"]
             .iter()
             .any(|file| self.of_scsi(name, file).as_deref() == Some("1"));
-        let power = format!("block/{name}/device/power");
-        if !is_managed || self.says(format!("{power}/control")).as_deref() != Some("on") {
+        let says = |file| self.says(power(name, file));
+        let may_be = match says("control").as_deref() {
+            Some("on") => true,
+            // It is left so below; another delay is somebody else's.
+            Some("auto") => says("autosuspend_delay_ms").as_deref() == Some(NEVER_MS),
+            _ => false,
+        };
+        if !is_managed || !may_be {
             return Err("the kernel is not set to stop it (manage_runtime_start_stop)".into());
         }
         let set = |file: &str, to: &str| {
-            let path = self.sys.join(&power).join(file);
+            let path = self.sys.join(power(name, file));
             fs::write(&path, to).map_err(|error| format!("{}: {error}", path.display()))
         };
         set("autosuspend_delay_ms", AT_ONCE_MS)?;
         set("control", "auto")?;
-        let is_suspended = self.wait_for(&format!("{power}/runtime_status"), "suspended");
+        let status = power(name, "runtime_status");
+        let is_begun = self.wait_for(&status, |said| said != "active");
+        // At once: with the delay of before, the kernel stops the disk after each use, also when this
+        // process is gone.
         set("autosuspend_delay_ms", NEVER_MS)?;
-        if !is_suspended {
+        if !is_begun || !self.wait_for(&status, |said| said == "suspended") {
             set("control", "on")?;
             return Err("the kernel does not suspend it".into());
         }
         Ok(())
     }
 
-    fn wait_for(&self, file: &str, said: &str) -> bool {
+    fn wait_for(&self, file: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         let begun = Instant::now();
-        while self.says(file).as_deref() != Some(said) {
+        while self.says(file).is_none_or(|said| !is_it(&said)) {
             if begun.elapsed() > LIMIT {
                 return false;
             }
@@ -121,4 +144,12 @@ impl Machine {
         let disk = entries(&all).into_iter().next()?;
         self.says(disk.join(file))
     }
+}
+
+/// A file of the kernel's power management of a disk.
+fn power(name: &str, file: &str) -> PathBuf {
+    Path::new("block")
+        .join(name)
+        .join("device/power")
+        .join(file)
 }
