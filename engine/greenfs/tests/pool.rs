@@ -339,6 +339,37 @@ fn sweeping_removes_what_no_file_needs() {
     );
 }
 
+/// A client would have what is kept from it thrown away, or nobody could sweep any more.
+#[test]
+fn no_client_hides_a_file_from_a_sweep_or_prevents_it() {
+    let home = home("pool-hidden");
+    let data = noise(6, 90_000);
+    // Longer than any path that the kernel takes.
+    let deep = PathBuf::from_iter(["n".repeat(250)].iter().cycle().take(20));
+    let hidden = [Path::new(".greenfs/pool.new"), &deep.join("file")];
+    {
+        let pool = opened(&home, None);
+        let mut on = client(&home, "remote", &pool);
+        let mut folders: Vec<_> = deep.ancestors().collect();
+        folders.pop(); // the root
+        for folder in folders.into_iter().rev() {
+            on.make_folder(folder, 0o700).expect("nothing is there");
+        }
+        write(&mut on, "file", &data);
+        on.link(Path::new("file"), hidden[0])
+            .expect("nothing is there");
+        on.remove_file(Path::new("file")).expect("it is there");
+        on.create(hidden[1], 0o600).expect("nothing is there");
+        on.write(hidden[1], 0, &data[..80_000])
+            .expect("it is writable");
+        on.sync_all().expect("it is writable");
+    }
+    let alone = Pool::alone(&home.at("pool"), None).expect("nobody uses it");
+    assert_eq!(audit::sweep(&alone).expect("all is there"), (0, 0));
+    let report = audit::check(&alone).expect("it can be read");
+    assert_eq!((report.files, report.damage.len()), (2, 0));
+}
+
 /// Recipes would be taken for files, or files for recipes.
 #[test]
 fn folders_and_pools_are_told_apart() {

@@ -6,8 +6,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::branch::folder::Folder;
 use crate::fault::Fault;
 use crate::pool::Pool;
+use crate::pool::closed::{self, Opened};
 use crate::pool::recipe::{self, Broken, Content, Part};
 use crate::pool::secret::Id;
 use crate::pool::tenants::{self, Tenant};
@@ -149,6 +151,13 @@ fn unreadable(place: &Path, error: &io::Error) -> Fault {
     Fault::new(format!("this cannot be read: {error}"), place, next)
 }
 
+/// What is left to do in a folder.
+enum Step {
+    Visit(PathBuf),
+    /// All that is in it was visited.
+    Close(Opened),
+}
+
 /// Do something with every file that is not empty: what stands in the place of its data, or why that
 /// cannot be read. A file that has several names comes once.
 fn each_file(
@@ -157,13 +166,23 @@ fn each_file(
 ) -> Result<(), Fault> {
     let mut seen = HashSet::new();
     for tenant in tenants {
-        let mut places = vec![tenant.folder.clone()];
-        while let Some(place) = places.pop() {
-            let read = read(&place, &mut places, |inode, is_only| {
+        let folder = Folder::open(&tenant.folder);
+        let folder = folder.map_err(|error| unreadable(&tenant.folder, &error))?;
+        let mut steps = vec![Step::Visit(PathBuf::new())];
+        while let Some(step) = steps.pop() {
+            let path = match step {
+                Step::Visit(path) => path,
+                Step::Close(opened) => {
+                    drop(opened);
+                    continue;
+                }
+            };
+            let read = visit(&folder, &path, &mut steps, |inode, is_only| {
                 is_only || seen.insert(inode)
             });
+            let place = tenant.folder.join(&path);
             match read {
-                Ok(Some(recipe)) if !tenant.is_own(&place) => act(&place, Ok(recipe))?,
+                Ok(Some(recipe)) if !tenant.is_own(&path) => act(&place, Ok(recipe))?,
                 Ok(_) => (),
                 // A client has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => (),
@@ -175,21 +194,25 @@ fn each_file(
 }
 
 /// What stands in the place of a file's data, if it is a file that is not empty and wanted: by its device
-/// and inode, and whether it has only this name. What is in a folder comes among the places.
-fn read(
-    place: &Path,
-    places: &mut Vec<PathBuf>,
+/// and inode, and whether it has only this name. What is in a folder comes among the steps.
+fn visit(
+    folder: &Folder,
+    path: &Path,
+    steps: &mut Vec<Step>,
     mut is_wanted: impl FnMut((u64, u64), bool) -> bool,
 ) -> io::Result<Option<Vec<u8>>> {
-    let found = fs::symlink_metadata(place)?;
+    let found = folder.reach(path)?.metadata()?;
     if found.is_dir() {
-        for entry in fs::read_dir(place)? {
-            places.push(entry?.path());
-        }
+        let (names, opened) = closed::list(folder, path)?;
+        steps.extend(opened.map(Step::Close));
+        steps.extend(names.iter().map(|name| Step::Visit(path.join(name))));
     }
     let inode = (found.dev(), found.ino());
     match found.is_file() && found.len() > 0 && is_wanted(inode, found.nlink() == 1) {
-        true => fs::read(place).map(Some),
+        true => {
+            let size_b = usize::try_from(found.len()).map_err(io::Error::other)?;
+            closed::read(folder, path, size_b).map(Some)
+        }
         false => Ok(None),
     }
 }

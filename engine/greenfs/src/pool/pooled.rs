@@ -7,25 +7,20 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Permissions};
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::branch::OWN;
 use crate::branch::folder::Folder;
 use crate::branch::store::Store;
 use crate::pool::Pool;
+use crate::pool::closed;
 use crate::pool::recipe::{self, Content, HEAD_B};
 use crate::pool::secret::Id;
 use crate::pool::tenants;
 use crate::pool::writing::Writing;
 use crate::protocol::{Attributes, Found, Kind};
-
-/// The bit without which the owner cannot read a file.
-const READING: u32 = 0o400;
 
 pub struct Pooled<'a> {
     pub folder: Folder,
@@ -92,26 +87,10 @@ impl<'a> Pooled<'a> {
 
     /// How large the file is whose recipe takes so many bytes.
     fn content_b(&self, path: &Path, recipe_b: u64) -> io::Result<u64> {
-        let recipe = self.recipe(path, usize::try_from(recipe_b).map_err(io::Error::other)?)?;
+        let most_b = usize::try_from(recipe_b).map_err(io::Error::other)?;
+        let recipe = closed::read(&self.folder, path, most_b)?;
         // No recipe is as large as its file: so what is damaged is not what anybody expects there.
         Ok(recipe::read(&recipe, self.pool.secret()).map_or(recipe_b, |content| content.size_b()))
-    }
-
-    /// The first bytes of a recipe, also where the file may not be read by its owner.
-    fn recipe(&self, path: &Path, most_b: usize) -> io::Result<Vec<u8>> {
-        match self.folder.read(path, 0, most_b) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let node = self.folder.reach(path)?;
-                let closed = node.metadata()?.permissions();
-                let place = format!("/proc/self/fd/{}", node.as_raw_fd());
-                let opened = Permissions::from_mode(closed.mode() | READING);
-                fs::set_permissions(&place, opened).map_err(|_| error)?;
-                let read = self.folder.read(path, 0, most_b);
-                fs::set_permissions(&place, closed)?;
-                read
-            }
-            read => read,
-        }
     }
 }
 
@@ -158,7 +137,9 @@ impl Store for Pooled<'_> {
         let content = match &mut *last {
             Some((known, content)) if *known == head => content,
             other => {
-                let found = self.folder.look(path)?.ok_or(io::ErrorKind::NotFound)?;
+                let found = self.folder.look(path)?;
+                let gone = || io::Error::from_raw_os_error(libc::ENOENT);
+                let found = found.ok_or_else(gone)?;
                 let recipe_b = usize::try_from(found.attributes.size).map_err(io::Error::other)?;
                 let recipe = self.folder.read(path, 0, recipe_b)?;
                 if recipe.is_empty() {

@@ -108,10 +108,9 @@ impl Tenant {
     }
 
     /// Whether a file there is neither a client's nor one that was kept.
-    pub fn is_own(&self, place: &Path) -> bool {
-        let mark = self.folder.join(&self.mark);
-        let is_log = self.mark == Path::new(MARK) && place == self.folder.join(LOG);
-        is_log || place == mark || place == mark.with_extension("new")
+    pub fn is_own(&self, path: &Path) -> bool {
+        let is_log = self.mark == Path::new(MARK) && path == Path::new(LOG);
+        is_log || path == self.mark
     }
 
     /// See that the folder is there, and of this pool.
