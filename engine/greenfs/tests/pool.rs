@@ -286,6 +286,56 @@ fn what_a_power_cut_left_is_not_believed() {
     assert_eq!(read(&on, "file").expect("its chunks are there again"), data);
 }
 
+/// What a third client has just written would take the place of what two were told is safe: after a power
+/// cut it would be of zeros.
+#[test]
+fn a_chunk_that_is_durable_stays_as_it_is() {
+    let home = home("pool-stays");
+    let pool = opened(&home, None);
+    let data = noise(8, 5000);
+    let mut both = ["remote", "disk"].map(|folder| client(&home, folder, &pool));
+    for on in &mut both {
+        write(on, "file", &data);
+        on.make_folder(Path::new("next"), 0o700)
+            .expect("nothing is there");
+    }
+    let fresh = files(&home.at("pool/fresh"));
+    let [fresh] = &fresh[..] else {
+        panic!("both have one chunk");
+    };
+    both[0].sync_all().expect("it is writable");
+    fs::write(fresh, vec![0_u8; data.len()]).expect("it is writable");
+    both[1].sync_all().expect("it is writable");
+    for on in &both {
+        assert_eq!(read(on, "file").expect("it is durable"), data);
+    }
+    assert!(!fresh.exists());
+}
+
+/// A server would take the more memory the more it is brought at once.
+#[test]
+fn chunks_that_are_not_durable_are_bounded() {
+    let home = home("pool-bounded");
+    let pool = opened(&home, None);
+    let mut on = client(&home, "remote", &pool);
+    for nth in 0..5000 {
+        write(&mut on, &nth.to_string(), &noise(nth, 1100));
+    }
+    let fresh = files(&home.at("pool/fresh")).len();
+    assert!(fresh <= 4096, "{fresh}");
+    assert_eq!(read(&on, "7").expect("it is there"), noise(7, 1100));
+}
+
+/// A pool that is made in a wrong folder would remove what is there.
+#[test]
+fn what_is_no_chunk_is_left_alone() {
+    let home = home("pool-wrong");
+    fs::create_dir(home.at("pool/fresh")).expect("it is writable");
+    fs::write(home.at("pool/fresh/notes"), "mine").expect("it is writable");
+    opened(&home, None);
+    assert!(home.at("pool/fresh/notes").exists());
+}
+
 /// What is removed would take room for ever; or what is needed would go.
 #[test]
 fn sweeping_removes_what_no_file_needs() {

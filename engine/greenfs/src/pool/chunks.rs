@@ -16,6 +16,17 @@ use crate::sys;
 pub const CHUNKS: &str = "chunks";
 pub const FRESH: &str = "fresh";
 
+/// A client has so many chunks at most that are not durable yet: about 256 MiB.
+const FRESH_MOST: usize = 1 << 12;
+
+/// The chunks of a client that are not durable yet.
+#[derive(Default)]
+pub struct Fresh {
+    ids: HashSet<Id>,
+    /// The pool, opened before they were written: who opens it later may not be told that a write failed.
+    disk: Option<File>,
+}
+
 pub struct Chunks {
     root: PathBuf,
     secret: Secret,
@@ -48,14 +59,20 @@ impl Chunks {
         self.root.join(FRESH).join(id.to_string())
     }
 
-    /// See that a chunk with these data is there. Its identifier comes among `fresh` if it is not durable
-    /// yet.
-    pub fn put(&self, data: &[u8], fresh: &mut HashSet<Id>) -> io::Result<Part> {
+    /// See that a chunk with these data is there. It comes among the fresh ones if it is not durable yet;
+    /// where those are many, all are made so.
+    pub fn put(&self, data: &[u8], fresh: &mut Fresh) -> io::Result<Part> {
         let id = self.secret.id(data);
         let size_b = u32::try_from(data.len()).map_err(io::Error::other)?;
         let part = Part { id, size_b };
-        if fresh.contains(&id) || self.has(&part)? {
+        if fresh.ids.contains(&id) || self.has(&part)? {
             return Ok(part);
+        }
+        if fresh.ids.len() >= FRESH_MOST {
+            self.keep(fresh)?;
+        }
+        if fresh.disk.is_none() {
+            fresh.disk = Some(File::open(&self.root)?);
         }
         let sealed = self.secret.seal(&id, data)?;
         let place = self.fresh(&id);
@@ -75,7 +92,7 @@ impl Chunks {
                 written => break written?,
             }
         }
-        fresh.insert(id);
+        fresh.ids.insert(id);
         Ok(part)
     }
 
@@ -126,35 +143,55 @@ impl Chunks {
     }
 
     /// Make chunks durable, and have them believed.
-    pub fn keep(&self, fresh: &mut HashSet<Id>) -> io::Result<()> {
-        if fresh.is_empty() {
+    ///
+    /// # Errors
+    /// If the disk did not take all. They are removed then: the kernel takes for written what it has once
+    /// failed to write.
+    pub fn keep(&self, fresh: &mut Fresh) -> io::Result<()> {
+        let Some(disk) = fresh.disk.as_ref().filter(|_| !fresh.ids.is_empty()) else {
             return Ok(());
-        }
-        sys::sync_file_system(&File::open(&self.root)?)?;
-        for id in fresh.iter() {
-            let place = self.place(id);
-            match fs::rename(self.fresh(id), &place) {
-                // Another client has done it.
-                Err(error) if is_missing(&error) && place.exists() => (),
-                renamed => renamed?,
+        };
+        let synced = sys::sync_file_system(disk);
+        for id in fresh.ids.drain() {
+            match &synced {
+                Ok(()) => self.believe(&id)?,
+                Err(_) => remove(&self.fresh(&id))?,
             }
         }
-        fresh.clear();
-        Ok(())
+        synced
+    }
+
+    /// Have a chunk believed that is durable.
+    fn believe(&self, id: &Id) -> io::Result<()> {
+        let (new, place) = (self.fresh(id), self.place(id));
+        let size_b = |file: &Path| fs::symlink_metadata(file).map(|found| found.len());
+        match sys::rename_to_free(&new, &place) {
+            // Another client came first. What is here now may have come since, and not be durable: it takes
+            // the place of a damaged one only.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match size_b(&new)? == size_b(&place)? {
+                    true => remove(&new),
+                    false => fs::rename(&new, &place),
+                }
+            }
+            Err(error) if is_missing(&error) && place.exists() => Ok(()),
+            renamed => renamed,
+        }
     }
 
     /// See what became of chunks that were not durable when the last server ended. Nobody else uses the
     /// pool.
     pub fn recover(&self) -> io::Result<()> {
-        let mut whole = HashSet::new();
+        let mut whole = Fresh {
+            ids: HashSet::new(),
+            disk: Some(File::open(&self.root)?),
+        };
         for entry in fs::read_dir(self.root.join(FRESH))? {
             let place = entry?.path();
-            let id = id_of(&place);
-            match id.filter(|id| self.open(id, &place).is_ok()) {
-                Some(id) => {
-                    whole.insert(id);
-                }
-                None => remove(&place)?,
+            let Some(id) = id_of(&place) else { continue };
+            match self.open(&id, &place) {
+                Ok(_) => drop(whole.ids.insert(id)),
+                Err(_) => remove(&place)?,
             }
         }
         self.keep(&mut whole)

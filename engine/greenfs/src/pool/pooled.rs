@@ -5,7 +5,6 @@
 //! those of the folder.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
@@ -15,9 +14,9 @@ use crate::branch::OWN;
 use crate::branch::folder::Folder;
 use crate::branch::store::Store;
 use crate::pool::Pool;
+use crate::pool::chunks::Fresh;
 use crate::pool::closed;
 use crate::pool::recipe::{self, Content, HEAD_B};
-use crate::pool::secret::Id;
 use crate::pool::tenants;
 use crate::pool::writing::Writing;
 use crate::protocol::{Attributes, Found, Kind};
@@ -27,7 +26,7 @@ pub struct Pooled<'a> {
     pool: &'a Pool,
     writing: Option<Writing>,
     /// Chunks of finished files that are not durable yet.
-    fresh: HashSet<Id>,
+    fresh: Fresh,
     /// Why a file that was written is not there.
     failed: Option<i32>,
     /// The recipe that was read last, with its first bytes.
@@ -40,7 +39,7 @@ impl<'a> Pooled<'a> {
             folder,
             pool,
             writing: None,
-            fresh: HashSet::new(),
+            fresh: Fresh::default(),
             failed: None,
             last: RefCell::default(),
         }

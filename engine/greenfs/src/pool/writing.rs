@@ -1,13 +1,12 @@
 //! A file that is being written, from its begin to its end: what can be cut off lies in the pool already.
 
-use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
 use crate::pool::Pool;
+use crate::pool::chunks::Fresh;
 use crate::pool::cut;
 use crate::pool::recipe::{self, List};
-use crate::pool::secret::Id;
 
 /// So few data lie in the recipe itself: the chunk would take more room than it saves.
 const FEW_B: usize = 1 << 10;
@@ -39,13 +38,13 @@ impl Writing {
     }
 
     /// Write at the end.
-    pub fn add(&mut self, data: &[u8], pool: &Pool, fresh: &mut HashSet<Id>) -> io::Result<()> {
+    pub fn add(&mut self, data: &[u8], pool: &Pool, fresh: &mut Fresh) -> io::Result<()> {
         self.tail.extend_from_slice(data);
         self.cut(cut::MOST_B.max(self.inside_most_b), pool, fresh)
     }
 
     /// Put chunks into the pool while there are more bytes than these.
-    fn cut(&mut self, left_b: usize, pool: &Pool, fresh: &mut HashSet<Id>) -> io::Result<()> {
+    fn cut(&mut self, left_b: usize, pool: &Pool, fresh: &mut Fresh) -> io::Result<()> {
         let mut rest = self.tail.as_slice();
         while rest.len() > left_b {
             let (chunk, behind) = rest.split_at(cut::first(rest, pool.secret().seed()));
@@ -58,7 +57,7 @@ impl Writing {
     }
 
     /// The recipe of all that was written.
-    pub fn end(mut self, pool: &Pool, fresh: &mut HashSet<Id>) -> io::Result<Vec<u8>> {
+    pub fn end(mut self, pool: &Pool, fresh: &mut Fresh) -> io::Result<Vec<u8>> {
         let is_inside = self.list.parts().is_empty() && self.tail.len() <= self.inside_most_b;
         if self.size_b() == 0 {
             return Ok(Vec::new());
