@@ -211,14 +211,38 @@ fn what_a_client_destroys_is_kept(home: &Home) {
     assert!(!log.contains("branch.json"), "{log}");
 }
 
+/// What was just written, and lies in no file yet, would go without a trace.
+fn what_goes_into_a_pool_is_kept(home: &Home) {
+    for folder in ["pool", "kept-of-pool"] {
+        fs::create_dir(home.at(folder)).expect("it is writable");
+    }
+    let options = ["--pool", "pool", "--keep", "kept-of-pool"];
+    let server = Server::at(home, "127.0.0.1:0", &options);
+    let mut client = claim(home, &server);
+    let path = Path::new("file");
+    client.create(path, 0o600).expect("nothing is there");
+    client.write(path, 0, b"precious").expect("it is writable");
+    client.remove_file(path).expect("it looks done");
+    let log = fs::read_to_string(home.at("kept-of-pool/log")).expect("it is there");
+    assert!(
+        log.contains(r#""what":"removed","path":"file","kept":"#),
+        "{log}"
+    );
+}
+
 /// One test, for the keys are in the environment of the process.
 #[test]
 fn a_branch_on_a_server() {
     let home = Home::without_mount("steps");
-    each_step_does_what_it_does_here(&home);
-    for folder in ["remote", "disk"] {
-        fs::remove_dir_all(home.at(folder)).expect("it is there");
-        fs::create_dir(home.at(folder)).expect("it is writable");
+    for act in [
+        each_step_does_what_it_does_here,
+        what_a_client_destroys_is_kept,
+        what_goes_into_a_pool_is_kept,
+    ] {
+        act(&home);
+        for folder in ["remote", "disk"] {
+            fs::remove_dir_all(home.at(folder)).expect("it is there");
+            fs::create_dir(home.at(folder)).expect("it is writable");
+        }
     }
-    what_a_client_destroys_is_kept(&home);
 }

@@ -263,6 +263,7 @@ fn several_servers_have_one_pool() {
         &[][..],
         &["--pool", "remote/inner"],
         &["--pool", "pool", "--pool-key", "own"],
+        &["--pool", "pool", "--keep", "remote/inner"],
     ] {
         fs::create_dir_all(home.at("remote/inner")).expect("it is writable");
         let mut serve = home.greenfs("serve");
@@ -273,6 +274,9 @@ fn several_servers_have_one_pool() {
         let refused = serve.output().expect("it was built");
         assert_eq!(refused.status.code(), Some(1), "{options:?}: {refused:?}");
     }
+    // Who is refused leaves nothing that the pool would have to know.
+    let said = text(&command(&home, &["pool", "check", "pool"]));
+    assert!(said.contains("in 3 folders"), "{said}");
 }
 
 /// Who does what `check` says would not have the file back.

@@ -53,31 +53,45 @@ struct Line<'a> {
     kept: Option<String>,
 }
 
+/// A folder to keep in, which lies beside the one that is served.
+///
+/// # Errors
+/// If it lies in the other or that in it, or is on another file system.
+pub fn beside(folder: &Path, served: &Path) -> Result<PathBuf, Fault> {
+    let failed = |error: io::Error| failed(folder, &error);
+    let found = fs::canonicalize(folder).map_err(failed)?;
+    if found.starts_with(served) || served.starts_with(&found) {
+        let what = "clients would get at what is kept there";
+        return Err(unusable(folder, what.into()));
+    }
+    let device = |folder: &Path| fs::metadata(folder).map(|found| found.dev());
+    if device(&found).map_err(failed)? != device(served).map_err(failed)? {
+        return Err(unusable(folder, "this is another file system".into()));
+    }
+    Ok(found)
+}
+
+fn failed(folder: &Path, error: &io::Error) -> Fault {
+    unusable(folder, format!("nothing can be kept there: {error}"))
+}
+
+fn unusable(folder: &Path, what: String) -> Fault {
+    let next = "name a folder beside the one that is served, on the same file system";
+    Fault::new(what, folder, next)
+}
+
 impl Keeping {
-    /// Keep in a folder, which lies beside the one that is served.
+    /// Keep in a folder that is [`beside`] the one that is served.
     ///
     /// # Errors
-    /// If it lies in the other or that in it, on another file system, or cannot be written to.
-    pub fn new(folder: &Path, served: &Path) -> Result<Self, Fault> {
-        let unusable = |what: String| {
-            let next = "name a folder beside the one that is served, on the same file system";
-            Fault::new(what, folder, next)
-        };
-        let failed = |error: io::Error| unusable(format!("nothing can be kept there: {error}"));
-        let folder = fs::canonicalize(folder).map_err(failed)?;
-        if folder.starts_with(served) || served.starts_with(&folder) {
-            return Err(unusable("clients would get at what is kept there".into()));
-        }
-        let device = |folder: &Path| fs::metadata(folder).map(|found| found.dev());
-        if device(&folder).map_err(failed)? != device(served).map_err(failed)? {
-            return Err(unusable("this is another file system".into()));
-        }
+    /// If it cannot be written to.
+    pub fn new(folder: PathBuf) -> Result<Self, Fault> {
         let log = OpenOptions::new()
             .append(true)
             .create(true)
             .mode(0o600)
             .open(folder.join(LOG))
-            .map_err(failed)?;
+            .map_err(|error| failed(&folder, &error))?;
         let log = Mutex::new(log);
         Ok(Self { folder, log })
     }
@@ -93,6 +107,9 @@ impl Keeping {
         of: &mut Tree,
         act: impl FnOnce(&mut dyn Store) -> io::Result<()>,
     ) -> io::Result<()> {
+        if !matches!(request, Request::Write { .. }) {
+            of.finish()?;
+        }
         let link = self.before(request, of.folder())?;
         act(of.store_mut()).inspect_err(|_| {
             // The client hears of the first failure.

@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 use crate::fault::Fault;
-use crate::net::keeping::Keeping;
+use crate::net::keeping::{self, Keeping};
 use crate::net::keys;
 use crate::net::served::{Served, Slots};
 use crate::net::session;
@@ -21,7 +21,7 @@ use mounting::signals;
 /// Connections that have shown no certificate yet. Further ones are closed at once.
 const STRANGERS_MOST: usize = 64;
 
-/// Clients at once. Each takes about 3 MiB at most, and what it has listed.
+/// Clients at once. Each takes about 3 MiB at most, and what it has listed; with a pool more.
 const CLIENTS_MOST: usize = 64;
 
 /// What is needed for a connection may be there again after this time.
@@ -58,9 +58,12 @@ pub fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), 
         let what = format!("this folder cannot be served: {error}");
         Fault::new(what, &settings.folder, "make it with `mkdir -p`")
     })?;
-    let pool = pool(settings, &folder)?;
-    let keep = settings.keep.as_ref();
-    let keeping = keep.map(|keep| Keeping::new(keep, &folder)).transpose()?;
+    let keep = settings.keep.as_deref();
+    let keep = keep
+        .map(|keep| keeping::beside(keep, &folder))
+        .transpose()?;
+    let pool = pool(settings, &folder, keep.as_deref())?;
+    let keeping = keep.map(Keeping::new).transpose()?;
     let served = Arc::new(Served {
         folder,
         pool,
@@ -87,20 +90,16 @@ pub fn serve(settings: &Settings, ready: impl FnOnce(SocketAddr)) -> Result<(), 
 }
 
 /// The pool that is to be used, with the folder and that of what is kept as its own.
-fn pool(settings: &Settings, folder: &Path) -> Result<Option<Pool>, Fault> {
+fn pool(settings: &Settings, folder: &Path, keep: Option<&Path>) -> Result<Option<Pool>, Fault> {
     let Some(root) = &settings.pool else {
         tenants::expect_plain(folder)?;
         return Ok(None);
     };
-    let resolved = |folder: &Path| {
-        fs::canonicalize(folder).map_err(|error| {
-            let what = format!("this folder cannot be used: {error}");
-            Fault::new(what, folder, "make it with `mkdir -p`")
-        })
-    };
-    let root = resolved(root)?;
-    let keep = settings.keep.as_deref().map(resolved).transpose()?;
-    for other in [Some(folder), keep.as_deref()].into_iter().flatten() {
+    let root = fs::canonicalize(root).map_err(|error| {
+        let what = format!("this folder cannot be used: {error}");
+        Fault::new(what, root, "make it with `mkdir -p`")
+    })?;
+    for other in [Some(folder), keep].into_iter().flatten() {
         if root.starts_with(other) || other.starts_with(&root) {
             let what = format!(
                 "this pool is {} or in it, or that is in the pool",
@@ -115,7 +114,7 @@ fn pool(settings: &Settings, folder: &Path) -> Result<Option<Pool>, Fault> {
     }
     let pool = Pool::serve(&root, settings.pool_key.as_deref())?;
     Tenant::served(folder).enter(&pool)?;
-    if let Some(keep) = &keep {
+    if let Some(keep) = keep {
         Tenant::kept(keep).enter(&pool)?;
     }
     Ok(Some(pool))

@@ -1,5 +1,7 @@
 //! The folder that is served, for one client: with plain files, or with files whose data are in a pool.
 
+use std::io;
+
 use crate::branch::folder::Folder;
 use crate::branch::store::Store;
 use crate::pool::pooled::Pooled;
@@ -29,6 +31,14 @@ impl Tree<'_> {
         match self {
             Self::Plain(folder) => folder,
             Self::Pooled(pooled) => pooled.as_mut(),
+        }
+    }
+
+    /// What a client has written so far lies in the folder.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(_) => Ok(()),
+            Self::Pooled(pooled) => pooled.finish(),
         }
     }
 }

@@ -46,7 +46,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// The file that is being written is finished; what comes next may be done.
-    fn finish(&mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> io::Result<()> {
         let Some(writing) = self.writing.take() else {
             return Ok(());
         };
