@@ -67,7 +67,7 @@ def rescue(pool, source, to, own, links, lost):
     found = source.lstat()
     if stat.S_ISDIR(found.st_mode):
         to.mkdir()
-        for name in sorted(set(source.iterdir()) - {own}):
+        for name in sorted(set(source.iterdir()) - own):
             rescue(pool, name, to / name.name, own, links, lost)
     elif stat.S_ISLNK(found.st_mode):
         to.symlink_to(os.readlink(source))
@@ -93,6 +93,9 @@ if __name__ == "__main__":
     root, folder, target = map(Path, sys.argv[1:4])
     secret = bytes.fromhex(Path(sys.argv[4]).read_text()) if sys.argv[4:] else None
     lost = []
-    rescue(Pool(root, secret), folder, target, folder / ".greenfs" / "pool", {}, lost)
+    both = folder / "log", folder / "pool"  # of the folder of `--keep`: lines of JSON
+    files = [at for at in both if at.is_file() and not at.is_symlink()]
+    own = {at for at in files if at.read_bytes()[:1] == b"{"} | {folder / ".greenfs" / "pool"}
+    rescue(Pool(root, secret), folder, target, own, {}, lost)
     print(*lost, sep="\n", end="\n" if lost else "", file=sys.stderr)
     sys.exit(bool(lost))

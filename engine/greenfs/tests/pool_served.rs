@@ -283,9 +283,10 @@ fn several_servers_have_one_pool() {
 #[test]
 fn what_is_damaged_comes_anew() {
     let home = home("pool-anew");
+    fs::create_dir(home.at("kept")).expect("it is writable");
     let data = Numbers(9).bytes(90_000);
     fs::write(home.at("flash/folder/file"), data).expect("it is writable");
-    let server = Server::new(&home, &["--pool", "pool"]);
+    let server = Server::new(&home, &["--pool", "pool", "--keep", "kept"]);
     synced(&home, "flash", &server);
     for folder in fs::read_dir(home.at("pool/chunks")).expect("it is there") {
         let folder = folder.expect("it can be read").path();
@@ -311,6 +312,9 @@ fn what_is_damaged_comes_anew() {
     let said = text(&command(&home, &["pool", "check", "pool"]));
     assert!(said.contains("all are whole"), "{said}");
     is_served(&home, &server, "back");
+    // What the server has of its own there is no client's.
+    rescued(&home, &["pool", "kept", "kept-back"]);
+    rescued(&home, &["pool", "remote", "remote-back"]);
 }
 
 /// A place where nothing stays mounted.
