@@ -53,23 +53,18 @@ impl Pool {
         let secret = secret(key)?;
         let unusable = |error: io::Error| unusable(root, &error);
         let folder = File::open(root).map_err(unusable)?;
-        for _ in 0..TRIES {
-            if lock(&folder).is_ok() {
-                if is_new(root).map_err(unusable)? {
-                    make(root, &secret).map_err(unusable)?;
-                }
-                let pool = Self::new(root, secret, folder)?;
-                let recovered = pool.chunks.temporary().and_then(|_| pool.chunks.recover());
-                recovered.map_err(unusable)?;
-                sys::share_lock(&pool.folder).map_err(unusable)?;
-                return Ok(pool);
-            }
-            if sys::share_lock(&folder).is_ok() {
-                return Self::new(root, secret, folder);
-            }
-            thread::sleep(AGAIN);
+        if lock(&folder).is_err() {
+            share(&folder, root)?;
+            return Self::new(root, secret, folder);
         }
-        Err(in_use(root, "`greenfs pool sweep`"))
+        if is_new(root).map_err(unusable)? {
+            make(root, &secret).map_err(unusable)?;
+        }
+        let pool = Self::new(root, secret, folder)?;
+        let recovered = pool.chunks.temporary().and_then(|_| pool.chunks.recover());
+        recovered.map_err(unusable)?;
+        share(&pool.folder, root)?;
+        Ok(pool)
     }
 
     /// Look at a pool, whoever uses it.
@@ -78,7 +73,7 @@ impl Pool {
     /// If it is none, has another key, is newer, or is being swept.
     pub fn look(root: &Path, key: Option<&Path>) -> Result<Self, Fault> {
         let folder = File::open(root).map_err(|error| unusable(root, &error))?;
-        sys::share_lock(&folder).map_err(|_| in_use(root, "`greenfs pool sweep`"))?;
+        share(&folder, root)?;
         Self::new(root, secret(key)?, folder)
     }
 
@@ -125,6 +120,17 @@ fn unusable(root: &Path, error: &io::Error) -> Fault {
 fn in_use(root: &Path, by: &str) -> Fault {
     let next = "wait until that has ended, or end it";
     Fault::new(format!("{by} uses this pool"), root, next)
+}
+
+/// Use a pool together with other servers, once none has it alone.
+fn share(folder: &File, root: &Path) -> Result<(), Fault> {
+    for _ in 0..TRIES {
+        if sys::share_lock(folder).is_ok() {
+            return Ok(());
+        }
+        thread::sleep(AGAIN);
+    }
+    Err(in_use(root, "`greenfs pool sweep`"))
 }
 
 fn secret(key: Option<&Path>) -> Result<Secret, Fault> {
