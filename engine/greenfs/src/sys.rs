@@ -1,4 +1,5 @@
-//! What the kernel offers and Rust's library does not: the only unsafe code of the crate.
+//! What the kernel offers and Rust's library does not: with `crypt::kernel`, the only unsafe code of
+//! the crate.
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;

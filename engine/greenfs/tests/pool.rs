@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use common::Home;
 use greenfs::branch::folder::Folder;
 use greenfs::branch::store::Store;
+use greenfs::key;
 use greenfs::net::Site;
 use greenfs::pool::pooled::Pooled;
+use greenfs::pool::secret::KEY_B;
 use greenfs::pool::tenants::Tenant;
-use greenfs::pool::{Pool, audit, secret};
+use greenfs::pool::{Pool, audit};
 use greenfs::protocol::Found;
 use proptest::prelude::*;
 
@@ -97,7 +99,7 @@ proptest! {
     ) {
         let home = home("pool-ranges");
         let key = home.at("key");
-        secret::make(&key).expect("it is new");
+        key::make::<KEY_B>(&key).expect("it is new");
         let pool = opened(&home, is_encrypted.then_some(&*key));
         let mut on = client(&home, "remote", &pool);
         let path = Path::new("file");
@@ -153,8 +155,8 @@ fn what_is_common_is_there_once() {
 fn nothing_of_an_encrypted_file_lies_there() {
     let home = home("pool-encrypted");
     let key = home.at("key");
-    secret::make(&key).expect("it is new");
-    assert!(secret::make(&key).is_err(), "it would be lost");
+    key::make::<KEY_B>(&key).expect("it is new");
+    assert!(key::make::<KEY_B>(&key).is_err(), "it would be lost");
     let pool = opened(&home, Some(&key));
     let mut on = client(&home, "remote", &pool);
     let line = b"the quick brown fox jumps over the lazy dog, and writes a diary\n".as_slice();
@@ -173,7 +175,7 @@ fn nothing_of_an_encrypted_file_lies_there() {
     let fault = plain.expect_err("it has a key");
     assert!(fault.next.contains("--pool-key"), "{fault}");
     let other = home.at("other");
-    secret::make(&other).expect("it is new");
+    key::make::<KEY_B>(&other).expect("it is new");
     let wrong = Pool::look(&home.at("pool"), Some(&other)).map(drop);
     let fault = wrong.expect_err("it has another key");
     assert!(fault.what.contains("another key"), "{fault}");

@@ -102,11 +102,17 @@ pub struct Mounted {
 /// # Errors
 /// If the kernel's table cannot be read.
 pub fn mounted_on(path: &Path) -> io::Result<Option<String>> {
-    let table = fs::read_to_string("/proc/self/mountinfo")?;
-    let found = mounts(&table)
-        .into_iter()
-        .rfind(|mount| mount.point == path);
+    let found = mounted()?.into_iter().rfind(|mount| mount.point == path);
     Ok(found.map(|mount| mount.source))
+}
+
+/// Everything that is mounted, as this process sees it.
+///
+/// # Errors
+/// If the kernel's table cannot be read.
+pub fn mounted() -> io::Result<Vec<Mounted>> {
+    let table = fs::read("/proc/self/mountinfo")?;
+    Ok(mounts(&String::from_utf8_lossy(&table)))
 }
 
 /// The mounts of the text of /proc/self/mountinfo (proc(5)), in its order.

@@ -42,6 +42,8 @@ pub struct Asked {
     pub sleep_after: Duration,
     /// A line for `sh` that does so.
     pub sleep_command: Option<String>,
+    /// The file of the key that encrypts flash.
+    pub flash_key: Option<PathBuf>,
 }
 
 /// The fault that a wrong command line is.
@@ -61,6 +63,7 @@ impl Asked {
         let (mut patience, mut limits) = (PATIENCE, Limits::default());
         let (mut flash_mib, mut whole) = (None, false);
         let (mut sleep_after, mut sleep_command) = (SLEEP_AFTER, None);
+        let mut flash_key = None;
         while let Some(argument) = parser.next().map_err(usage)? {
             let is_remote = argument == Long("remote");
             let folder = match argument {
@@ -91,6 +94,10 @@ impl Asked {
                 }
                 Long("flash-mib") if is_mount => {
                     flash_mib = Some(number(parser).map_err(usage)?);
+                    continue;
+                }
+                Long("flash-key") => {
+                    flash_key = Some(parser.value().map_err(usage)?.into());
                     continue;
                 }
                 Long("sleep-after") if is_mount => {
@@ -135,6 +142,7 @@ impl Asked {
             flash_mib,
             sleep_after,
             sleep_command,
+            flash_key,
         };
         let has_remote = asked.branches.iter().any(|(role, _)| *role == Role::Remote);
         if flash_mib.is_some() && !has_remote {

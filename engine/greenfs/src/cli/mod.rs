@@ -2,6 +2,7 @@
 
 mod asked;
 mod days;
+mod flash;
 mod mount;
 mod past;
 mod pool;
@@ -30,6 +31,7 @@ greenfs keeps copies of a folder on flash: on a remote folder, always, and on a 
   greenfs fsck   --flash DIR [--remote DIR] [--disk DIR]   compare them with flash first, name by name
   greenfs history [PATH]                                    the versions that the remote keeps of it
   greenfs restore --at TIME PATH [--to PLACE]              copy one of them to where nothing is
+  greenfs flash  key FILE / lock DIR                        make a key that encrypts flash; have the kernel forget it
   greenfs days   TABLE [--spin-ups N] [--new]              when the disk would be woken; nothing is touched
   greenfs serve  DIR --cert FILE --key FILE --clients FILE  be the remote of others, over the network
   greenfs certificates DIR [--host NAME] [--client NAME]   make the keys for that
@@ -54,6 +56,9 @@ one from the root of the volume whose remote that is.
   --flash-mib N  with mount: when the files on flash are more than N MiB, what was not used for the longest
                  time and is on the remote (and on the disk, if there is one) is given up there, and
                  comes back when it is read
+  --flash-key FILE  with mount, sync, fsck and status: the key of a flash folder that its file system
+                 encrypts, as `greenfs flash key FILE` made it; an empty folder is encrypted from then
+                 on. The kernel has the key until the command, or the mount, has ended
   --whole        with sync and fsck: bring back to flash what is there in part
   --foreground   with mount: serve it in this process, until SIGTERM (for systemd)
   --patience S   with mount: a remote that does not answer for S seconds is not waited for (2)
@@ -127,6 +132,7 @@ fn dispatch(parser: &mut Parser) -> Result<(String, ExitCode), Fault> {
         Some("days") => Some(days::run(parser)?),
         Some("history") => Some(past::history(parser)?),
         Some("restore") => Some(past::restore(parser)?),
+        Some("flash") => Some(flash::run(parser)?),
         Some("pool") => Some(pool::run(parser)?),
         Some("serve") => Some(serve::run(parser)?),
         Some("certificates") => Some(serve::certificates(parser)?),

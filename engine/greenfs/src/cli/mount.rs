@@ -1,6 +1,7 @@
 //! `mount` and `umount`.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -8,11 +9,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mounting::place::{resolved, unmount};
+use mounting::place::{self as kernel, resolved, unmount};
 
 use super::asked::Asked;
+use super::flash::closing;
 use super::status;
 use crate::branch::folder::Folder;
+use crate::crypt;
 use crate::fault::Fault;
 use crate::mount::{Settings, ask, place, serve};
 
@@ -40,16 +43,45 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         power: asked.power().map(Arc::new),
         sleep_after: asked.sleep_after,
         flash_most_b: asked.flash_mib.map(|mib| u64::from(mib) << 20),
+        flash_key: asked.flash_key.clone(),
     };
+    let held = asked.flash_key.as_ref();
+    let held = held.map(|_| hold(at, &asked.flash)).transpose()?;
     let said = format!("mounted {} on {}\n", asked.flash.display(), at.display());
-    serve(&settings, || {
+    let ready = || {
         let mut output = io::stdout().lock();
         // Who started it may be gone.
         let _ = output
             .write_all(said.as_bytes())
             .and_then(|()| output.flush());
-    })?;
-    Ok((String::new(), ExitCode::SUCCESS))
+    };
+    match (serve(&settings, ready), held) {
+        (Ok(()), Some(held)) => Err(lock(&asked.flash, held)),
+        (served, _) => closing(asked, |_| served).map(|()| (String::new(), ExitCode::SUCCESS)),
+    }
+}
+
+/// Lock the folder that is mounted on: `umount` waits until this process lets go of it.
+fn hold(at: &Path, flash: &Path) -> Result<File, Fault> {
+    let place = place::claim(at, flash)?;
+    let folder = File::open(place).and_then(|folder| kernel::lock(&folder).map(|()| folder));
+    folder.map_err(|error| {
+        let what = format!("this folder cannot be locked: {error}");
+        let next = "wait until what was mounted there has ended, or name another folder";
+        Fault::new(what, at, next)
+    })
+}
+
+/// Have the kernel forget the key of flash. As long as this program runs, it has flash open: so
+/// another one does it, in its process. Returns only if that cannot be.
+fn lock(flash: &Path, held: File) -> Fault {
+    let mut greenfs = Command::new("/proc/self/exe");
+    greenfs.args(["flash", "lock", "--"]).arg(flash);
+    // Who started this may be gone.
+    let error = greenfs.stdin(held).stdout(Stdio::null()).exec();
+    let what = format!("the kernel keeps the key of flash: {error}");
+    let next = format!("greenfs flash lock {}", flash.display());
+    Fault::new(what, flash, next)
 }
 
 /// Start a process of its own that serves the mount, and wait until it does.
@@ -79,6 +111,9 @@ fn start(asked: &Asked, at: &Path) -> Result<(String, ExitCode), Fault> {
         .arg(asked.sleep_after.as_secs_f64().to_string());
     if let Some(line) = &asked.sleep_command {
         greenfs.arg("--sleep-command").arg(line);
+    }
+    if let Some(file) = &asked.flash_key {
+        greenfs.arg("--flash-key").arg(file);
     }
     if let Some(mib) = asked.flash_mib {
         greenfs.arg("--flash-mib").arg(mib.to_string());
@@ -150,9 +185,10 @@ pub fn end(at: &Path) -> Result<(String, ExitCode), Fault> {
         let next = "see what is mounted with `grep ^greenfs: /proc/mounts`";
         Fault::new("no volume is mounted there", at, next)
     })?;
+    let was_dead = kernel::is_dead(&place);
     unmount(&place, false).map_err(failed)?;
     let mut said = Instant::now();
-    while Folder::claim(&flash).is_err() {
+    while is_held(&place) || Folder::claim(&flash).is_err() {
         thread::sleep(Duration::from_millis(50));
         if said.elapsed() > SAY_AGAIN {
             said = Instant::now();
@@ -160,8 +196,19 @@ pub fn end(at: &Path) -> Result<(String, ExitCode), Fault> {
             let _ = write!(io::stderr(), "the last synchronisation goes on:\n{stands}");
         }
     }
-    Ok((
-        format!("unmounted {}\n", place.display()),
-        ExitCode::SUCCESS,
-    ))
+    let mut text = format!("unmounted {}\n", place.display());
+    if was_dead && crypt::is_encrypted(&flash) {
+        let flash = flash.display();
+        text += &format!(
+            "its greenfs had been killed: if it had a --flash-key, `greenfs flash lock {flash}` \
+             takes that out of the kernel\n"
+        );
+    }
+    Ok((text, ExitCode::SUCCESS))
+}
+
+/// Whether the process that served a mount on this folder has not come to its end.
+fn is_held(place: &Path) -> bool {
+    let locked = File::open(place).and_then(|folder| kernel::lock(&folder));
+    locked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }

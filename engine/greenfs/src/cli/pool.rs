@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use lexopt::{Parser, prelude::*};
 
 use super::asked::usage;
+use super::flash::make_key;
 use crate::fault::Fault;
 use crate::pool::audit::{self, Report};
 use crate::pool::{Pool, secret};
@@ -32,14 +33,7 @@ pub fn run(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault> {
             let text = format!("removed {removed} chunks of {}\n", size(removed_b));
             Ok(Some((text, ExitCode::SUCCESS)))
         }
-        What::Key => {
-            secret::make(&place)?;
-            let text = format!(
-                "made {}: whoever loses it loses all that is encrypted with it; keep a copy elsewhere\n",
-                place.display()
-            );
-            Ok(Some((text, ExitCode::SUCCESS)))
-        }
+        What::Key => make_key::<{ secret::KEY_B }>(&place).map(Some),
     }
 }
 

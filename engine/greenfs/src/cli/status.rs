@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::asked::Asked;
-use crate::branch::folder::Folder;
+use super::flash::closing;
 use crate::branch::{identity, kept, own};
+use crate::crypt;
 use crate::fault::Fault;
 use crate::mount::{ask, ask_stats};
 use crate::net::Site;
@@ -18,7 +19,11 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
     if let Some(text) = ask(&asked.flash) {
         return Ok((text, ExitCode::SUCCESS));
     }
-    let flash = Folder::claim(&asked.flash)?;
+    closing(asked, look)
+}
+
+fn look(asked: &Asked) -> Result<(String, ExitCode), Fault> {
+    let flash = crypt::claim(&asked.flash, asked.flash_key.as_deref(), false)?;
     let Preview {
         state,
         changed,
@@ -29,6 +34,11 @@ pub fn run(asked: &Asked) -> Result<(String, ExitCode), Fault> {
         "flash   {}: {count} files and folders, {changed} changed since the last sync\n",
         asked.flash.display()
     );
+    text += match (crypt::is_encrypted(&asked.flash), &asked.flash_key) {
+        (true, _) => crypt::ENCRYPTED,
+        (false, Some(_)) => "        not encrypted yet: mount, sync and fsck begin with that\n",
+        (false, None) => "",
+    };
     if parts > 0 {
         let _ = writeln!(text, "        {parts} of them in part");
     }

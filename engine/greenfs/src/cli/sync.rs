@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::thread;
 
 use super::asked::Asked;
-use crate::branch::folder::{FRESH, Folder};
+use super::flash::closing;
+use crate::branch::folder::FRESH;
 use crate::branch::{identity, kept, own};
+use crate::crypt;
 use crate::fault::Fault;
 use crate::net::Site;
 use crate::protocol::{Kind, NodeId, Role};
@@ -18,7 +20,11 @@ const KEPT: u8 = 2;
 
 /// Bring every branch that is named up; a branch that fails does not keep the next one from it.
 pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
-    let mut volume = open_volume(&asked.flash)?;
+    closing(asked, |asked| bring_all_up(asked, compares))
+}
+
+fn bring_all_up(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
+    let mut volume = open_volume(asked)?;
     let mut text = String::new();
     let (mut has_failed, mut has_kept) = (false, false);
     for (role, place) in &asked.branches {
@@ -126,9 +132,10 @@ fn bring_up(
 
 /// Open the volume when none of its files was changed so shortly ago that a further change could not
 /// be told from the last; one that changes all the time is copied again the next time.
-fn open_volume(flash: &Path) -> Result<Volume<Site>, Fault> {
+fn open_volume(asked: &Asked) -> Result<Volume<Site>, Fault> {
     let id = identity::new_volume()?;
-    let open = || Volume::open(Site::Here(Folder::claim(flash)?), flash, &id);
+    let (flash, key) = (&asked.flash, asked.flash_key.as_deref());
+    let open = || Volume::open(Site::Here(crypt::claim(flash, key, true)?), flash, &id);
     let volume = open()?;
     let mut nodes = volume.flash.state().catalogue.nodes().values();
     if nodes.all(|node| node.kind != Kind::File || node.changed_ns != 0) {

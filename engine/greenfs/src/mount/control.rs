@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::branch::folder::Folder;
 use crate::branch::own;
+use crate::crypt;
 use crate::mount::origins::Counts;
 use crate::mount::shared::Shared;
 use crate::mount::spins::Spins;
@@ -135,6 +136,9 @@ impl Report {
             sys::local_time(self.since),
             self.flash.display()
         );
+        if crypt::is_encrypted(&self.flash) {
+            text += crypt::ENCRYPTED;
+        }
         let stats = self.stats(&flash);
         if let Some(said) = stats.said() {
             let _ = writeln!(text, "{said}");

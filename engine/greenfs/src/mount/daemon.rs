@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime};
 use fuser::{MountOption, Session, SessionACL};
 use mounting::{place as kernel, signals};
 
-use crate::branch::folder::{FRESH, Folder};
+use crate::branch::folder::FRESH;
 use crate::branch::identity;
+use crate::crypt;
 use crate::fault::Fault;
 use crate::mount::bound::Bound;
 use crate::mount::control::Report;
@@ -61,6 +62,8 @@ pub struct Settings {
     pub sleep_after: Duration,
     /// Bytes of files on flash; more is given up, as far as the other branches have it.
     pub flash_most_b: Option<u64>,
+    /// The file of the key that encrypts flash.
+    pub flash_key: Option<PathBuf>,
 }
 
 impl Settings {
@@ -92,7 +95,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         )
     };
     let at = place::claim(&settings.at, &settings.flash)?;
-    let store = Folder::claim(&settings.flash)?;
+    let key = settings.flash_key.as_deref();
+    let store = crypt::claim(&settings.flash, key, true)?;
     let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
     sys::no_mask();
     let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mounting::place::{detach, is_dead, mounted_on, resolved};
+use mounting::place::{detach, is_dead, mounted, mounted_on, resolved};
 
 use crate::fault::Fault;
 use crate::text;
@@ -15,6 +15,13 @@ pub fn source(flash: &Path) -> String {
     // What separates mount options cannot stand in one.
     let path = text::encoded(flash.as_os_str());
     format!("{KIND}{}", path.replace(',', "%2c").replace('\\', "%5c"))
+}
+
+/// The flash folders of all volumes that are mounted and served.
+pub fn mounted_flashes() -> Vec<PathBuf> {
+    let all = mounted().unwrap_or_default().into_iter();
+    let served = all.filter(|mount| mount.source.starts_with(KIND) && !is_dead(&mount.point));
+    served.filter_map(|mount| flash_of(&mount.source)).collect()
 }
 
 fn flash_of(source: &str) -> Option<PathBuf> {

@@ -4,20 +4,21 @@
 //! an HMAC of its data, which tells nobody else what it is; each has a key of its own, which is an HMAC
 //! of that name, so no key ever encrypts two texts.
 
-use std::fmt::{self, Write as _};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::fmt;
+use std::io;
 use std::path::Path;
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::error::Unspecified;
-use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
 
 use crate::fault::Fault;
+use crate::key::{self, from_hex, hex};
 
 const ID_B: usize = 32;
+
+/// How long the key of a pool is.
+pub const KEY_B: usize = 32;
 
 /// By how much a chunk is larger when it is encrypted.
 const TAG_B: usize = 16;
@@ -49,26 +50,6 @@ impl fmt::Display for Id {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String never fails.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn from_hex(text: &str) -> Option<[u8; ID_B]> {
-    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if text.len() != 2 * ID_B || !text.as_bytes().iter().all(is_digit) {
-        return None;
-    }
-    let mut bytes = [0; ID_B];
-    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
-    Some(bytes)
-}
-
 /// What a pool has of its key; or that it has none.
 pub struct Secret(Option<Keys>);
 
@@ -84,7 +65,7 @@ impl Secret {
         Self(None)
     }
 
-    fn of(key: &[u8; ID_B]) -> Self {
+    fn of(key: &[u8; KEY_B]) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key);
         let derived = |purpose: &str| hmac::sign(&key, purpose.as_bytes());
         let sub = |purpose| hmac::Key::new(hmac::HMAC_SHA256, derived(purpose).as_ref());
@@ -104,18 +85,7 @@ impl Secret {
     /// If it cannot be read, others can read it, too, or it holds no key.
     pub fn read(file: &Path) -> Result<Self, Fault> {
         let next = "name the file that `greenfs pool key FILE` made";
-        let failed =
-            |error: io::Error| Fault::new(format!("the key cannot be read: {error}"), file, next);
-        let mode = fs::metadata(file).map_err(failed)?.permissions().mode();
-        if mode & 0o077 != 0 {
-            let next = format!("chmod 600 {}", file.display());
-            return Err(Fault::new("others can read this key", file, next));
-        }
-        let text = fs::read(file).map_err(failed)?;
-        let key = std::str::from_utf8(&text).ok();
-        let key = key.and_then(|text| from_hex(text.trim_end()));
-        let key = key.ok_or_else(|| Fault::new("this is no key", file, next))?;
-        Ok(Self::of(&key))
+        key::read(file, next).map(|key| Self::of(&key))
     }
 
     /// By what a pool knows this key again; none without a key. It says nothing about the key.
@@ -182,26 +152,4 @@ impl Keys {
 /// It need not differ: each key encrypts one text.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
-}
-
-/// Make a key in a new file.
-///
-/// # Errors
-/// If the file is there, or cannot be written.
-pub fn make(file: &Path) -> Result<(), Fault> {
-    let failed = |error: io::Error| {
-        let what = format!("no key can be made there: {error}");
-        Fault::new(what, file, "name a file that is not there yet")
-    };
-    let mut key = [0; ID_B];
-    let random = SystemRandom::new().fill(&mut key);
-    random.map_err(|_| failed(io::Error::other("there are no random numbers")))?;
-    let mut options = OpenOptions::new();
-    let opened = options.write(true).create_new(true).mode(0o600).open(file);
-    let mut to = opened.map_err(failed)?;
-    let written = to.write_all(format!("{}\n", hex(&key)).as_bytes());
-    written.and_then(|()| to.sync_all()).map_err(failed)?;
-    let above = file.parent().filter(|above| *above != Path::new(""));
-    let above = File::open(above.unwrap_or(Path::new(".")));
-    above.and_then(|above| above.sync_all()).map_err(failed)
 }
