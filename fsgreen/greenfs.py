@@ -137,6 +137,8 @@ class Mount:
     flash_mib : int, optional
         How much of the files may be on flash, in MiB; what is more is given up there and read from
         the remote. No bound by default.
+    flash_key : Path, optional
+        The file of the key that encrypts flash, as `ask("flash", "key", file)` makes it.
     lock_fd : int, optional
         The owner lock of a work folder, of which nothing is kept: it stays taken until the program
         has ended, which is killed when this process is.
@@ -157,6 +159,7 @@ class Mount:
         spin_ups: int | None = None,
         sleep_after_s: float | None = None,
         flash_mib: int | None = None,
+        flash_key: Path | None = None,
         lock_fd: int | None = None,
     ) -> None:
         self.flash, self.at = flash, at
@@ -164,6 +167,7 @@ class Mount:
         command += [] if spin_ups is None else ["--spin-ups", str(spin_ups)]
         command += [] if sleep_after_s is None else ["--sleep-after", str(sleep_after_s)]
         command += [] if flash_mib is None else ["--flash-mib", str(flash_mib)]
+        command += [] if flash_key is None else ["--flash-key", str(flash_key)]
         keys = None
         if isinstance(remote, Server):
             command += ["--remote", remote.remote]
