@@ -281,3 +281,16 @@ def test_the_kernel_reads_without_the_program_if_it_did_so_in_plain_text(laptop:
 
     plain = is_read_by_the_program(laptop.below / "plain", None)
     assert is_read_by_the_program(laptop.flash, laptop.key) == plain
+
+
+def test_who_still_has_files_open_is_told_of(laptop: Laptop) -> None:
+    """The owner would believe closed what a program goes on to read."""
+    volume = laptop.mount()
+    (laptop.work / NAME).write_text(TEXT)
+    with (laptop.flash / NAME).open():
+        with pytest.raises(FsgreenError, match="some of its files are still open") as refused:
+            volume.unmount()
+        assert f"greenfs flash lock {laptop.flash}" in str(refused.value.next_step)
+    greenfs.ask("flash", "lock", laptop.flash)
+    assert laptop.is_closed()
+    volume.kill()

@@ -192,10 +192,12 @@ pub fn end(at: &Path) -> Result<(String, ExitCode), Fault> {
         thread::sleep(Duration::from_millis(50));
         if said.elapsed() > SAY_AGAIN {
             said = Instant::now();
-            let stands = ask(&flash).unwrap_or_default();
-            let _ = write!(io::stderr(), "the last synchronisation goes on:\n{stands}");
+            if let Some(stands) = ask(&flash) {
+                let _ = write!(io::stderr(), "the last synchronisation goes on:\n{stands}");
+            }
         }
     }
+    crypt::expect_closed(&flash)?;
     let mut text = format!("unmounted {}\n", place.display());
     if was_dead && crypt::is_encrypted(&flash) {
         let flash = flash.display();

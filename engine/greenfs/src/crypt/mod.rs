@@ -58,10 +58,14 @@ fn unusable(flash: &Path, error: &io::Error) -> Fault {
     Fault::new(what, flash, "see that it is mounted and answers")
 }
 
+/// Whether the kernel has the key of a folder; none if it is not encrypted by one.
+fn presence(root: &File) -> Option<Presence> {
+    let id = policy(root)?.key()?;
+    kernel::presence(root, &id).ok()
+}
+
 fn expect_open(root: &File, flash: &Path) -> Result<(), Fault> {
-    let id = policy(root).and_then(|policy| policy.key());
-    let presence = id.and_then(|id| kernel::presence(root, &id).ok());
-    match presence {
+    match presence(root) {
         None | Some(Presence::Present) => Ok(()),
         Some(_) => Err(Fault::new(
             "this folder is encrypted, and the kernel has not its key",
@@ -218,10 +222,7 @@ pub fn close(flash: &Path, volumes: &[PathBuf]) -> Result<Closed, Fault> {
     }
     let (_, id) = of_this;
     let beside = beside(flash)?;
-    let failed = |error: io::Error| {
-        let what = format!("the kernel keeps its key: {error}");
-        Fault::new(what, flash, again(flash))
-    };
+    let failed = |error: io::Error| kept(flash, &error.to_string());
     let folder = patiently(|| Folder::claim(flash).ok());
     let folder = folder.map_or_else(|| Folder::claim(flash), Ok)?;
     forget(&beside, &id).map_err(failed)?;
@@ -233,13 +234,29 @@ pub fn close(flash: &Path, volumes: &[PathBuf]) -> Result<Closed, Fault> {
         Ok(Presence::InUse) => forget(&beside, &id).err().map(Err),
         Err(error) => Some(Err(error)),
     });
-    let in_use = || Err(io::Error::other("some of its files are still open"));
-    closed.unwrap_or_else(in_use).map_err(failed)
+    let closed = closed.ok_or_else(|| kept(flash, STILL_OPEN))?;
+    closed.map_err(failed)
 }
 
-fn again(flash: &Path) -> String {
-    let flash = flash.display();
-    format!("end the programs that use it (see `lsof {flash}`), then `greenfs flash lock {flash}`")
+/// See that a folder is not closed in part.
+///
+/// # Errors
+/// If the key of this one was to be taken out of the kernel, and could not be.
+pub fn expect_closed(flash: &Path) -> Result<(), Fault> {
+    match File::open(flash).ok().and_then(|root| presence(&root)) {
+        Some(Presence::InUse) => Err(kept(flash, STILL_OPEN)),
+        _ => Ok(()),
+    }
+}
+
+const STILL_OPEN: &str = "some of its files are still open";
+
+fn kept(flash: &Path, why: &str) -> Fault {
+    let place = flash.display();
+    let next = format!(
+        "end the programs that use it (see `lsof +D {place}`), then `greenfs flash lock {place}`"
+    );
+    Fault::new(format!("the kernel keeps its key: {why}"), flash, next)
 }
 
 /// Have the kernel forget a key that it may not have of this user.
