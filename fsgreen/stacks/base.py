@@ -36,7 +36,8 @@ class Mount:
         Requests that the device's queue holds (`nr_requests`), or commands that a simulated disk
         takes at once.
     geometry : dict of str to int
-        As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...
+        As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...;
+        and of a zoned disk what `zones.of` tells.
     driver : str or None
         The kernel's driver: ext2 and ext3 are commonly served by `ext4`.
     state : DeviceState or None

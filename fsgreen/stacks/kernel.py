@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fsgreen.devices import zones
 from fsgreen.devices.base import (
     FLASH,
     MEMORY,
@@ -69,18 +70,20 @@ class KernelStack:
             filesystems.require(recipe.file_system)
         self._check_bounds(recipe, levels)
         self._beside.check(levels)
-        if recipe.discards and self._device.volume.queue.number("discard_max_bytes") == 0:
+        volume = self._device.volume
+        if its := zones.of(volume.node):
+            filesystems.check_zoned(recipe, its)
+        elif recipe.discards and volume.queue.number("discard_max_bytes") == 0:
             raise FsgreenError(
                 f"{recipe.file_system.name} {recipe.option} discards, and the disk cannot",
                 where=f"testbed {self._device.kind}",
                 next_step="leave discard out, or take a disk that discards: --testbed simdisk "
                 "--disk x25-m-g2",
             )
-        size_b = self._device.volume.size_b
-        if recipe.minimum_b > size_b:
+        if recipe.minimum_b > volume.size_b:
             raise FsgreenError(
                 f"disk too small: {recipe.file_system.name} {recipe.option} needs "
-                f"{recipe.minimum_b >> 20} MiB, the image has {size_b >> 20} MiB",
+                f"{recipe.minimum_b >> 20} MiB, the image has {volume.size_b >> 20} MiB",
                 where=f"testbed {self._device.kind}",
                 next_step="raise image_mib in the profile, in another --folder if need be",
             )

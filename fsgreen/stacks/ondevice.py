@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import mounts
+from fsgreen.devices import mounts, zones
 from fsgreen.devices.base import FormattableDevice
 from fsgreen.devices.folders import unmount
 from fsgreen.devices.queue import READ_AHEAD_KIB
@@ -110,7 +110,8 @@ class OnDevice:
     def _make(self, recipe: Recipe) -> tuple[tuple[str, ...], dict[str, int]]:
         """Run mkfs and return the command and the geometry, read back from the disk."""
         volume, file_system = self.device.volume, recipe.file_system
-        command = volume.format((file_system.tool, *recipe.mkfs))
+        words = recipe.on_zones().mkfs if zones.of(volume.node) else recipe.mkfs
+        command = volume.format((file_system.tool, *words))
         geometry = file_system.geometry(volume.node, lock_fd=self._lock_fd)
         where = f"{file_system.name} {recipe.option} on {volume.node}"
         filesystems.verify(recipe.geometry, geometry, where)
@@ -149,7 +150,7 @@ class OnDevice:
             mount_options=as_mounted,
             scheduler=queue.scheduler,
             queue_depth=queue.queue_depth,
-            geometry={**geometry, "read_ahead_b": queue.read_ahead_b},
+            geometry={**geometry, **zones.of(volume.node), "read_ahead_b": queue.read_ahead_b},
             driver="ext4" if ext_driver.exists() else name,
             state=state,
             fragmentation=fragmentation,

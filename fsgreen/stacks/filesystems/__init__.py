@@ -19,6 +19,7 @@ from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Sett
 from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
 from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
 from fsgreen.stacks.filesystems.served import GREENFS, NFS
+from fsgreen.stacks.filesystems.zoned import check as check_zoned
 
 __all__ = [
     "FILE_SYSTEMS",
@@ -28,6 +29,7 @@ __all__ = [
     "Recipe",
     "Setting",
     "available",
+    "check_zoned",
     "file_system",
     "recipe",
     "require",

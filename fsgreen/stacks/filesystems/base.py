@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fsgreen import commands
@@ -36,6 +36,26 @@ class Inspection:
 
     command: tuple[str, ...]
     parse: Callable[[str], dict[str, int]]
+
+
+@dataclass(frozen=True)
+class Zoned:
+    """How a file system is made on a disk whose zones are written from their beginning on.
+
+    Attributes
+    ----------
+    mkfs : tuple of str
+        Arguments in place of those that every trial gets on other disks.
+    on_conventional : bool
+        Whether it keeps what it overwrites in zones that are written anywhere.
+    needs, lacks : str
+        The option without which, and the one with which, its driver does not mount it there.
+    """
+
+    mkfs: tuple[str, ...]
+    on_conventional: bool = False
+    needs: str = ""
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +90,8 @@ class FileSystem:
         The file system of the kernel on which such a program, or a server, keeps its files.
     exported : bool
         Whether the kernel serves it by NFS, and mounts it again: in a guest alone.
+    zoned : Zoned, optional
+        How it is made on a zoned disk; None where it overwrites in place, so that it cannot be.
     """
 
     name: str
@@ -85,6 +107,7 @@ class FileSystem:
     program: str = ""
     below: str = ""
     exported: bool = False
+    zoned: Zoned | None = None
 
     @property
     def served(self) -> bool:
@@ -152,6 +175,12 @@ class Recipe:
     def discards(self) -> bool:
         """Whether blocks are discarded as files are removed."""
         return DISCARD.mount[0] in self.mount
+
+    def on_zones(self) -> Recipe:
+        """Return the same for a zoned disk, which its file system can be made on."""
+        spec = self.file_system
+        assert spec.zoned is not None, f"{spec.name} was not refused"
+        return replace(self, mkfs=(*spec.zoned.mkfs, *self.mkfs[len(spec.mkfs) :]))
 
     @property
     def minimum_b(self) -> int:

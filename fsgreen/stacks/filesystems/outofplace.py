@@ -13,6 +13,7 @@ from fsgreen.stacks.filesystems.base import (
     FileSystem,
     Inspection,
     Setting,
+    Zoned,
     block,
     numbers,
 )
@@ -53,6 +54,7 @@ BTRFS = FileSystem(
         "data": "it writes copies instead of journalling",
     },
     own_read_ahead=True,
+    zoned=Zoned(("-q", "-f", "-K"), lacks="nodatacow"),
 )
 
 F2FS_POWERS = {"block_b": "log_blocksize", "segment_blocks": "log_blocks_per_seg"}
@@ -82,6 +84,7 @@ F2FS = FileSystem(
         "data": "it writes logs instead of journalling",
         "cow": "it writes logs and has no copies to leave out",
     },
+    zoned=Zoned(("-q", "-f", "-m"), on_conventional=True, needs="discard"),
 )
 
 NILFS2 = FileSystem(

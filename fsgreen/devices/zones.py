@@ -1,0 +1,113 @@
+"""The zones of a host-managed zoned disk: each is written from its beginning on, and emptied whole.
+
+The kernel tells model and limits in sysfs (Documentation/ABI/stable/sysfs-block), and of each zone
+by ioctl (include/uapi/linux/blkzoned.h). A disk that only prefers such writes (host-aware) takes
+all others, too, and counts as one without zones.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fsgreen.devices import blockdev
+from fsgreen.devices.queue import SECTOR_B, Queue
+from fsgreen.errors import FsgreenError
+
+HOST_MANAGED = "host-managed"
+"""The kernel's word for disks that refuse other writes (`queue/zoned`)."""
+
+BLKREPORTZONE, BLKRESETZONE = 0xC0101282, 0x40101283
+"""Of linux/blkzoned.h."""
+
+RANGE = struct.Struct("=QQ")
+REPORT = struct.Struct("=QII")
+ZONE = struct.Struct("=QQQBB6xQ24x")
+"""struct blk_zone_range: first sector and their number; struct blk_zone_report without its zones:
+sector, number of zones and flags; struct blk_zone: start, length, write pointer, type, condition
+and capacity."""
+
+CONVENTIONAL, EMPTY = 1, 1
+"""A type of zone (enum blk_zone_type) and a condition (enum blk_zone_cond)."""
+
+AT_ONCE = 1024
+"""How many zones are asked for in one report."""
+
+
+class Zone(NamedTuple):
+    """A zone as the disk tells of it."""
+
+    start_b: int
+    size_b: int
+    capacity_b: int
+    conventional: bool
+    empty: bool
+
+
+def of(node: Path) -> dict[str, int]:
+    """Return what the zones of a disk are, empty for one that is not host-managed.
+
+    `zone_b` and `zone_capacity_b` are the bytes of each, and how many of them can be written;
+    `zones_count` are all zones, `conventional_zones_count` those that are written anywhere;
+    `open_zones_count` may be written at a time, 0 where the disk has no limit.
+    """
+    queue = Queue(blockdev.disk_of(node.name))
+    if (queue.folder / "zoned").read_text().strip() != HOST_MANAGED:
+        return {}
+    fd = os.open(node, os.O_RDONLY)
+    try:
+        zones = list(report(fd))
+    finally:
+        os.close(fd)
+    return {
+        "zone_b": queue.number("chunk_sectors") * SECTOR_B,
+        "zone_capacity_b": min(zone.capacity_b for zone in zones if not zone.conventional),
+        "zones_count": len(zones),
+        "conventional_zones_count": sum(zone.conventional for zone in zones),
+        "open_zones_count": queue.number("max_open_zones"),
+    }
+
+
+def report(fd: int) -> Iterator[Zone]:
+    """Yield the zones of an open disk in their order."""
+    next_b = 0
+    while True:
+        answer = bytearray(REPORT.size + AT_ONCE * ZONE.size)
+        REPORT.pack_into(answer, 0, next_b // SECTOR_B, AT_ONCE, 0)
+        fcntl.ioctl(fd, BLKREPORTZONE, answer)
+        count = REPORT.unpack_from(answer)[1]
+        if not count:
+            return
+        told = memoryview(answer)[REPORT.size : REPORT.size + count * ZONE.size]
+        for start, length, _, kind, condition, capacity in ZONE.iter_unpack(told):
+            yield Zone(
+                start * SECTOR_B,
+                length * SECTOR_B,
+                capacity * SECTOR_B,
+                kind == CONVENTIONAL,
+                condition == EMPTY,
+            )
+            next_b = (start + length) * SECTOR_B
+
+
+def reset(fd: int) -> None:
+    """Empty all zones of a disk that is open for writing, but for the conventional ones.
+
+    Raises
+    ------
+    FsgreenError
+        If one is not empty afterwards.
+    """
+    size_b = os.lseek(fd, 0, os.SEEK_END)
+    fcntl.ioctl(fd, BLKRESETZONE, RANGE.pack(0, size_b // SECTOR_B))
+    for zone in report(fd):
+        if not (zone.empty or zone.conventional):
+            raise FsgreenError(
+                "a zone of the disk still holds data after it was reset",
+                where=f"the zone at byte {zone.start_b}",
+                next_step="blkzone report DISK says in what condition it is",
+            )
