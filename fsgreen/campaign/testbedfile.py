@@ -15,6 +15,7 @@ clock = "real"                # simdisk: `instant` for a disk that takes no time
 drive = "virtio"              # vm: what the guest has for a disk: virtio, nvme or null
 drive_mib_s = 500             # vm: what the guest's disk lets through in a second, in MiB
 drive_iops = 20000            # vm: and in requests
+drive_zone_mib = 64           # vm, nvme or null: a zoned disk, with zones of so many MiB
 guest_memory_mib = 1024       # vm: the memory of the guest
 guest_dirty_mib = 32          # vm: how much of its page cache may wait to be written
 
@@ -57,7 +58,20 @@ PathText = Annotated[
 ]
 
 
-OF_GUESTS = ("drive", "drive_mib_s", "drive_iops", "guest_memory_mib", "guest_dirty_mib")
+ZoneMib = Annotated[
+    int,
+    taking("a power of two from 4 on", lambda x: type(x) is int and x >= 4 and not x & (x - 1)),
+]
+"""The zones that the kernel takes, and btrfs."""
+
+OF_GUESTS = (
+    "drive",
+    "drive_mib_s",
+    "drive_iops",
+    "drive_zone_mib",
+    "guest_memory_mib",
+    "guest_dirty_mib",
+)
 """Keys that only a virtual machine takes."""
 
 
@@ -78,6 +92,7 @@ class TestbedTable(Declared):
     drive: Literal["virtio", "nvme", "null"] | None = None
     drive_mib_s: Count | None = None
     drive_iops: Count | None = None
+    drive_zone_mib: ZoneMib | None = None
     guest_memory_mib: Count | None = None
     guest_dirty_mib: Count | None = None
 
@@ -119,6 +134,8 @@ class TestbedTable(Declared):
         limited = self.drive_mib_s is not None or self.drive_iops is not None
         if limited and (self.drive == "null" or self.disk is not None):
             raise ValueError("drive_mib_s and drive_iops limit an image: leave drive and disk out")
+        if self.drive_zone_mib is not None and self.drive not in ("nvme", "null"):
+            raise ValueError('drive_zone_mib is for drive = "nvme" or "null"')
         return self
 
 
@@ -186,6 +203,7 @@ class TestbedFile(TestbedTable):
             dirty_mib=self.guest_dirty_mib,
             drive_mib_s=self.drive_mib_s,
             drive_iops=self.drive_iops,
+            drive_zone_mib=self.drive_zone_mib,
         )
         return GuestAsked(**asked)
 

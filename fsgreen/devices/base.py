@@ -69,6 +69,8 @@ class GuestAsked:
         How much of its page cache may wait to be written; its kernel's own limit without it.
     drive_mib_s, drive_iops : int, optional
         What QEMU lets through to the image of its disk in a second: MiB, and requests.
+    drive_zone_mib : int, optional
+        The size of its zones, where its disk is a zoned one: NVMe or null.
     """
 
     clock: Literal["auto", "kvm", "tcg"] = "auto"
@@ -77,6 +79,7 @@ class GuestAsked:
     dirty_mib: int | None = None
     drive_mib_s: int | None = None
     drive_iops: int | None = None
+    drive_zone_mib: int | None = None
 
 
 @dataclass(frozen=True)

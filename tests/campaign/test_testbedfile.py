@@ -46,10 +46,10 @@ def test_the_settings_of_the_machine_are_read(tmp_path: Path) -> None:
 def test_a_guest_is_described_and_only_a_virtual_machine_has_one(tmp_path: Path) -> None:
     asked = (
         "drive = 'nvme'\nguest_memory_mib = 512\nguest_dirty_mib = 32\n"
-        "drive_mib_s = 100\ndrive_iops = 2000"
+        "drive_mib_s = 100\ndrive_iops = 2000\ndrive_zone_mib = 16"
     )
     place = testbedfile.read(write(tmp_path, f"[testbed]\nkind = 'vm'\n{asked}"))
-    assert place.guest() == GuestAsked("auto", "nvme", 512, 32, 100, 2000)
+    assert place.guest() == GuestAsked("auto", "nvme", 512, 32, 100, 2000, 16)
     for line in asked.splitlines():
         key = line.split()[0]
         with pytest.raises(FsgreenError, match=f'{key} is for kind = "vm"'):
@@ -57,6 +57,9 @@ def test_a_guest_is_described_and_only_a_virtual_machine_has_one(tmp_path: Path)
     slowed = "[testbed]\nkind = 'vm'\ndrive = 'null'\ndrive_iops = 2000"
     with pytest.raises(FsgreenError, match="limit an image"):
         testbedfile.read(write(tmp_path, slowed))
+    zoned = "[testbed]\nkind = 'vm'\ndrive_zone_mib = 16"
+    with pytest.raises(FsgreenError, match='is for drive = "nvme" or "null"'):
+        testbedfile.read(write(tmp_path, zoned))
 
 
 def test_a_simulated_disk_is_described_and_the_command_line_wins(tmp_path: Path) -> None:
@@ -118,6 +121,7 @@ def test_a_kind_needs_no_file() -> None:
         ("[testbed]\nkind = 'block'\ndevice = '/dev/sdb'", "line 3: .*stays with the disk"),
         ("[testbed]\nkind = 'block'\nserial = 5", "serial: takes a text"),
         ("[testbed]\ndevice = '/dev/disk/by-id/ata-1'", 'are for kind = "block"'),
+        ("[testbed]\nkind = 'vm'\ndrive_zone_mib = 24", "takes a power of two from 4 on, not 24"),
         ("[testbed]\nclock = 'virtual'", "takes real, instant, kvm or tcg, not 'virtual'"),
     ],
 )

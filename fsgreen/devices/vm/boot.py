@@ -66,6 +66,8 @@ class Machine:
         How much of its page cache may wait to be written; its kernel's own limit without it.
     drive_mib_s, drive_iops : int, optional
         What its disk lets through in a second: MiB, and requests.
+    drive_zone_mib : int, optional
+        The size of the zones of an NVMe disk that is a zoned one.
     simulated_b : int, optional
         What it sees of a simulated disk; its disk is an image without it. Bytes.
     """
@@ -78,6 +80,7 @@ class Machine:
     dirty_mib: int | None = None
     drive_mib_s: int | None = None
     drive_iops: int | None = None
+    drive_zone_mib: int | None = None
     simulated_b: int | None = None
 
 
@@ -183,7 +186,6 @@ def _monitor() -> list[str]:
 def _disk(machine: Machine) -> list[str]:
     if machine.drive == "null":
         return []
-    kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[machine.drive]
     of, size = DISK, ""
     if machine.simulated_b is not None:
         of, size = SERVED, f",size={machine.simulated_b}"
@@ -197,5 +199,17 @@ def _disk(machine: Machine) -> list[str]:
             "-drive",
             f"if=none,id={DRIVE},file={of},format=raw{size},cache=none,aio=threads{limits}",
         ),
-        *("-device", f"{kind},drive={DRIVE},serial=fsgreen"),
+        *_behind(machine),
+    ]
+
+
+def _behind(machine: Machine) -> list[str]:
+    """Return the device by which the guest reaches its drive."""
+    if machine.drive_zone_mib is None:
+        kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[machine.drive]
+        return ["-device", f"{kind},drive={DRIVE},serial=fsgreen"]
+    zoned = f"zoned=on,zoned.zone_size={machine.drive_zone_mib << 20}"
+    return [
+        *("-device", "nvme,id=nvme,serial=fsgreen"),
+        *("-device", f"nvme-ns,bus=nvme,drive={DRIVE},{zoned}"),
     ]

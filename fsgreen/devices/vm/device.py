@@ -205,8 +205,8 @@ class VmDevice(OnThisMachine):
     def _make_disk(self, settings: Settings) -> OwnDrive:
         asked = self._asked.drive, self.work, settings.size_b, settings.scheduler
         if settings.simulated is None:
-            return OwnDrive(*asked)
-        return SimulatedDrive(*asked, settings.simulated)
+            return OwnDrive(*asked, self._asked.drive_zone_mib)
+        return SimulatedDrive(*asked, settings.simulated, self._asked.drive_zone_mib)
 
     def _started(self) -> Guest:
         """Return the guest, a new one if there is none that runs."""
@@ -247,6 +247,7 @@ class VmDevice(OnThisMachine):
             dirty_mib=self._asked.dirty_mib,
             drive_mib_s=self._asked.drive_mib_s,
             drive_iops=self._asked.drive_iops,
+            drive_zone_mib=self._asked.drive_zone_mib,
             simulated_b=self._disk.simulated_b,
         )
         folder, lock_fd = self.work.path, self.work.lock_fd

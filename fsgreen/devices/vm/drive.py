@@ -16,6 +16,10 @@ from fsgreen.devices.vm import boot
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk
 
+LEAST_ZONES = 16
+"""Of a zoned disk: btrfs alone keeps two for its superblock, and one each that it writes data,
+metadata, its chunk tree and its log to, and one for what it moves."""
+
 
 class OwnDrive:
     """An image in the work folder, or a null block device in the memory of the guest.
@@ -33,8 +37,15 @@ class OwnDrive:
     simulated_b: int | None = None
 
     def __init__(
-        self, drive: boot.Drive, work: WorkFolder, size_b: int, scheduler: str | None
+        self,
+        drive: boot.Drive,
+        work: WorkFolder,
+        size_b: int,
+        scheduler: str | None,
+        zone_mib: int | None = None,
     ) -> None:
+        if zone_mib is not None:
+            size_b = _in_zones(size_b, zone_mib << 20)
         if drive == "null":
             state = {"left": "in the guest's memory: made when it started", "remembers": False}
         else:
@@ -45,12 +56,15 @@ class OwnDrive:
                 left = "not restored: the guest cannot reach the disk below its image"
                 remembers = True
             state = {"left": left, "remembers": remembers}
+        if zone_mib is not None:
+            state["left"] = f"zones reset; {state['left']}"
         self.size_b = size_b
         self.asked: dict[str, Any] = {
             "drive": drive,
             "size_b": size_b,
             "state": state,
             "scheduler": scheduler,
+            "zone_mib": zone_mib,
         }
 
     def up(self, disk: dict[str, Any]) -> dict[str, Any]:
@@ -84,6 +98,19 @@ class OwnDrive:
         """Do nothing: it goes with the work folder."""
 
 
+def _in_zones(size_b: int, zone_b: int) -> int:
+    """Return a size in whole zones; raises `FsgreenError` for fewer than a file system needs."""
+    count = -(-size_b // zone_b)
+    if count < LEAST_ZONES:
+        raise FsgreenError(
+            f"disk too small: {size_b >> 20} MiB are {count} zones of {zone_b >> 20} MiB, and a "
+            f"file system keeps several open at once: {LEAST_ZONES} at least",
+            where="drive_zone_mib in [testbed]",
+            next_step=f"image_mib: {LEAST_ZONES * zone_b >> 20} in the profile, or smaller zones",
+        )
+    return count * zone_b
+
+
 class SimulatedDrive(OwnDrive):
     """The beginning of a simulated disk, at rest and, if it is an SSD, erased before each trial.
 
@@ -91,17 +118,29 @@ class SimulatedDrive(OwnDrive):
     ------
     FsgreenError
         If it cannot be served or is too small, memory is short, or the guest is to have a null
-        block device.
+        block device, or zones.
     """
 
     def __init__(
-        self, drive: boot.Drive, work: WorkFolder, size_b: int, scheduler: str | None, disk: Disk
+        self,
+        drive: boot.Drive,
+        work: WorkFolder,
+        size_b: int,
+        scheduler: str | None,
+        disk: Disk,
+        zone_mib: int | None = None,
     ) -> None:
         if drive == "null":
             raise FsgreenError(
                 f"the guest makes its null block device itself: it cannot be the disk {disk.name}",
                 where="drive in [testbed]",
                 next_step='drive = "virtio", or leave out the disk',
+            )
+        if zone_mib is not None:
+            raise FsgreenError(
+                f"the simulated disk {disk.name} has no zones that are reset",
+                where="drive_zone_mib in [testbed]",
+                next_step="leave one of the two out: drive_zone_mib, or the disk",
             )
         self.size_b = self.simulated_b = size_b // images.CHUNK_B * images.CHUNK_B
         images.require_space(work.path, self.size_b)

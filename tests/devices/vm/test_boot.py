@@ -46,6 +46,14 @@ def test_a_drive_has_the_serial_number_that_the_guest_formats(
     assert "cache=none" in command, "the page cache of this machine would hide the disk"
 
 
+def test_a_zoned_drive_is_a_namespace_of_an_nvme_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """QEMU has zones in namespaces alone; the serial number is that of their controller."""
+    command = words(Machine("tcg", "nvme", drive_zone_mib=16), monkeypatch)
+    assert "-device nvme,id=nvme,serial=fsgreen" in command
+    assert "-device nvme-ns,bus=nvme,drive=disk,zoned=on,zoned.zone_size=16777216" in command
+    assert "zoned" not in words(Machine("tcg", "nvme"), monkeypatch)
+
+
 def test_a_guest_sees_as_much_of_a_simulated_disk_as_it_is_to_format(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
