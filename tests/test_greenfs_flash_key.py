@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -294,3 +296,18 @@ def test_who_still_has_files_open_is_told_of(laptop: Laptop) -> None:
     greenfs.ask("flash", "lock", laptop.flash)
     assert laptop.is_closed()
     volume.kill()
+
+
+def test_the_key_opens_the_folder_without_greenfs(laptop: Laptop) -> None:
+    """Files would be lost with the program."""
+    with laptop.mount():
+        (laptop.work / NAME).write_text(TEXT)
+    key = bytes.fromhex(laptop.key.read_text())
+    by_identifier, add_key = 2, 0xC0506617
+    request = struct.pack("=I36xI36x", by_identifier, len(key)) + key  # linux/fscrypt.h
+    folder = os.open(laptop.below, os.O_RDONLY)
+    fcntl.ioctl(folder, add_key, request)
+    os.close(folder)
+    assert (laptop.flash / NAME).read_text() == TEXT
+    greenfs.ask("flash", "lock", laptop.flash)
+    assert laptop.is_closed()
