@@ -3,8 +3,8 @@
 # nfstricks03, section 7: the file, its blocks and their order are those of `stride-reader`. What came
 # later is that one thread asks for its next blocks before it has the ones before, through an io_uring.
 # Not stated there: all of that, and the size of a block (8 KiB, the study's NFS read size).
-# Once all blocks but in_flight - 1 have been read, it has asked for those, too, and asks for no more, so
-# that it reads none twice; what is in flight then is waited for, and counts.
+# It asks for no more once all blocks but as many as may be in flight have been read, so that it reads
+# none twice; what is in flight then is waited for, and counts.
 # The caches are dropped before the run, which needs root; without, mount anew. Measure it without
 # warm-up.
 #
