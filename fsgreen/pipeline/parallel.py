@@ -106,19 +106,22 @@ def _known(campaign: str) -> str:
 
 def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
     """Yield whether claims hold, whether outputs are those that ship, and what to look at next."""
+    from fsgreen.claims import own_file
     from fsgreen.pipeline.summary import table
 
     of_campaigns = params.campaigns()
     names = of_campaigns if only is None else [only]
     told = [paths.told(of_campaigns[name].study, name, shipped=True) for name in names]
     if only is None:
-        of_claims = {study: paths.ledger(study) / "claims.csv" for study in params.studies()}
+        own = [study for study in params.studies() if own_file(study).is_file()]
+        shown = [study for study in params.studies() if study not in own] or own
+        of_claims = {study: paths.ledger(study) / "claims.csv" for study in shown}
         folders = [paths.data() / "results", paths.data() / "ledgers"]
         reports = (
             "the paper: data/article/article.pdf, .html; reports: report.pdf in "
             "data/ledgers/STUDY and data/results/CAMPAIGN"
         )
-        more = "fsgreen outcome"
+        more = ", ".join(["fsgreen outcome", *(f"fsgreen ledger {study}" for study in own)])
     else:
         of_claims = {only: paths.results(only) / "claims.csv"}
         folders = [paths.results(only), *told]

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from fsgreen import paths
+from fsgreen import papers, paths
 from fsgreen.claims import load_claims
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.pipeline import closure, pull
@@ -233,7 +233,7 @@ def test_a_clone_reproduces_every_result_to_the_byte(clone: Path, reproduced: st
     answer = reproduced.rpartition("\n\n")[2].splitlines()
     assert len(answer) <= 10 and answer[0].startswith("Do the published claims hold?")
     assert re.match(r"all \d+ outputs \(\d+ files\) are identical to those shipped; ", answer[-2])
-    for study in closure.studies() if NIGHTLY else WHOLE:
+    for study in filter(papers.has_room, closure.studies() if NIGHTLY else WHOLE):
         counts = next(line for line in answer if line.startswith(f"{study}  ")).split()[1:]
         assert sum(map(int, counts)) == len(load_claims(study))
 
