@@ -78,7 +78,7 @@ def test_there_is_a_notebook_for_each_step() -> None:
         "25_live_power",
         "30_collect",
     ]
-    closer = ["65_latency_profiles", "85_export", "95_ledger", "96_greenfs"]
+    closer = ["65_latency_profiles", "92_export", "95_ledger", "96_greenfs"]
     assert [file.stem for file in NOTEBOOKS] == sorted([*before, *paths.ANALYSIS, *closer])
 
 
