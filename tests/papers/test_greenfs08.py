@@ -206,7 +206,7 @@ def test_figures_and_tables_say_what_they_rest_on():
     assert "virtual time" in evaluation.budget(days).get_supxlabel()
     for bars, printed_count in ((figures.COMPILE, 6), (figures.STARTUP, 4)):
         drawn = figures.elapsed(bars, PRINTED)
-        assert "nothing of it has been measured here" in drawn.get_supxlabel()
+        assert "no trial is in this figure" in drawn.get_supxlabel()
         assert len(drawn.axes[0].patches) == printed_count
     for _, title, table in tables.tables(PRINTED, days):
         assert len(table) and not table.isna().any(axis=None), title

@@ -79,8 +79,9 @@ def write(folder: Path) -> dict[str, Any]:
         table.to_csv(folder / "tables" / f"{name}.csv", index=False, lineterminator="\n")
     return {
         "notes": [
-            "No trial has been measured of this study. Verdicts are recomputed from print, or "
-            "simulated in virtual time; figures and tables say which.",
+            "No trial is behind these figures and tables. They are recomputed from print, or "
+            "simulated in virtual time, and say which; what trials found is in the report of each "
+            "campaign.",
             *(f"Assumed of generated days: {text}." for text in ASSUMED),
         ],
         "figures": captioned(captions),

@@ -84,7 +84,7 @@ def elapsed(bars: Bars, printed: Printed, cells: pd.DataFrame | None = None) -> 
     axes.invert_yaxis()
     axes.set(xlabel="elapsed time over that on the local disk", title=bars.title)
     axes.grid(axis="y", visible=False)
-    measured = "filled: cells of this campaign" if ours else "nothing of it has been measured here"
+    measured = "filled: cells of this campaign" if ours else "no trial is in this figure"
     note(figure, f"hollow: as printed in the text of greenfs08, which has no seconds; {measured}")
     return figure
 

@@ -14,9 +14,9 @@ NOTHING = "not here"
 MARKS = {True: "yes", False: "no"}
 
 HERE = {
-    "hierarchical_cdp": "no: versions of files are not kept yet",
-    "all_data_cdp": "every change goes to the server; versions are not kept yet",
-    "small_seek_time": "not measured: files are read from flash",
+    "hierarchical_cdp": "every version is kept; none is thinned out by its age",
+    "all_data_cdp": "every change goes to the server, which keeps each version",
+    "small_seek_time": "simulated: the start of a program, in the campaign's figure 5",
     "power": "simulated: the storage of each class, in a figure",
     "noise": "not measured",
     "shocks": "simulated: spin-ups on both ways of table 5",
