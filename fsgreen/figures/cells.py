@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,12 @@ from fsgreen.figures.style import GREY, empty, in_order, look_of, modelled, new,
 ROW_IN = 0.19
 MOST_ROWS = 60
 """A figure of more rows is longer than a page."""
+
+LINE_IN = 0.12
+"""What each further line of a name adds to a row."""
+
+LETTERS = 40
+"""A longer name takes another line, or it would leave no room for what it names."""
 
 AXES = {
     "throughput": ("ops_s", "operations per second"),
@@ -65,7 +72,8 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
     shown, metrics = cells.head(MOST_ROWS).to_dict("records"), known_metrics(cells)
     if not metrics:
         return empty(new(1.2), "Nothing is known of these cells that a figure could show.")
-    figure = roomy(new(0.9 + ROW_IN * len(shown)))
+    names = [fill(name, LETTERS) for name in names[: len(shown)]]
+    figure = roomy(new(_height_in(names)))
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
     for axes, metric in zip(panels, metrics, strict=True):
         unit, title = AXES[metric]
@@ -81,7 +89,7 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
         axes.grid(axis="x")
         if metric in OF_POWER:
             modelled(axes, shown[0]["boundary"])
-    _rows(panels[0], names[: len(shown)])
+    _rows(panels[0], names)
     text = "95 % intervals, from 0 where they reach below it; no mark: no steady state (rule 24)"
     more = len(cells) - len(shown)
     note(figure, text + (f"; {more} more stand in cells.csv" if more else ""))
@@ -105,7 +113,8 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     shown = effects.head(MOST_ROWS).to_dict("records")
     if not shown:
         return empty(new(1.2), "Nothing was compared.")
-    figure = roomy(new(0.9 + ROW_IN * len(shown)))
+    names = [fill(name, LETTERS) for name in names[: len(shown)]]
+    figure = roomy(new(_height_in(names)))
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
     texts = ["95 % intervals", "filled: a clear difference (Holm)"]
@@ -132,7 +141,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     axes.margins(x=0.08)
     if shown[0]["metric"] == "efficiency":
         modelled(axes, shown[0]["boundary"])
-    _rows(axes, names[: len(shown)])
+    _rows(axes, names)
     texts += [f"{FLAG}: may be the work of a confound"] if flagged else []
     if len(effects) > len(shown):
         texts.append(f"{len(effects) - len(shown)} more stand in effects.csv")
@@ -154,6 +163,12 @@ def _mark(axes: Axes, place: int, ends: Sequence[float], file_system: Any, *, fi
         markerfacecolor=look.colour if filled else "white",
         linestyle="none",
     )
+
+
+def _height_in(names: Sequence[str]) -> float:
+    """Return how high a figure is whose rows are as high as that with the longest name."""
+    further = max(name.count("\n") for name in names)
+    return 0.9 + (ROW_IN + LINE_IN * further) * len(names)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
