@@ -13,13 +13,14 @@ import pandas as pd
 
 from fsgreen import paths, schema
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
-from fsgreen.claims import OTHER_STATE, load_claims
+from fsgreen.claims import OTHER_STATE, load_claims, statements
 from fsgreen.design import load_study
 from fsgreen.evidence import RERUN, last_took_s
 from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import stages
+from fsgreen.words import plural
 
 Minutes = Mapping[str, tuple[int, int]]
 """By campaign how long it takes from traces to its report, and to its claims alone."""
@@ -137,15 +138,21 @@ def text(minutes: Minutes) -> str:
 
 
 def _claims(study: str, minutes: Minutes) -> str:
-    """Return the most telling claims of a study, with verdicts and the command that checks them."""
+    """Return the most telling claims of a study, with verdicts and the command that checks them.
+
+    Of a study of one's own they are only counted: nothing says which are the most telling.
+    """
+    title, ledger = f"## Claims: {load_study(study).title}\n\n", f"`./run ledger {study}`"
+    if not load_claims(study):
+        count = plural(len(statements(study)), "claim")
+        return f"{title}It states {count} of its own; {ledger} has them all, with verdicts.\n\n"
     told_here = told_or_judged(study, own=False)
     stated = load_claims(study)
     parts = parts_together(told_here)
-    statements = {slug: str(claim["statement"]) for slug, claim in stated.items()}
-    verdicts = claims_together(parts, statements).set_index("slug")
+    said_of = {slug: str(claim["statement"]) for slug, claim in stated.items()}
+    verdicts = claims_together(parts, said_of).set_index("slug")
     lines = [
-        f"## Claims: {load_study(study).title}\n\n"
-        f"{len(stated)} claims can be checked; `./run ledger {study}` has them all. Those held "
+        f"{title}{len(stated)} claims can be checked; {ledger} has them all. Those held "
         "most telling, by each kind of evidence (kinds are never added up):\n\n"
         "| claim | what it says | verdict | one command | minutes |\n|---|---|---|---|---|\n"
     ]
@@ -159,7 +166,7 @@ def _claims(study: str, minutes: Minutes) -> str:
         command = f"`./run claim {claim['id']}{anew}`" if campaign else ""
         took = _spelled(minutes, campaign, 1) if campaign not in (None, NAME) else ""
         lines.append(
-            f"| {claim['id']} | {statements[slug]} | {'; '.join(kinds) or row['verdict']} "
+            f"| {claim['id']} | {said_of[slug]} | {'; '.join(kinds) or row['verdict']} "
             f"| {command} | {took} |\n"
         )
     return "".join(lines) + "\n"
