@@ -4,7 +4,8 @@
  *
  * Each thread passes over all files below TREE, from a place of its own on. "create" leaves them
  * alone: of twice as many names, each thread has its share, of which half exist at any time; it
- * creates the next and deletes the oldest. "create-shared" chooses both among the names of all.
+ * creates the next and deletes the oldest. "create-shared" takes both from the names of all, in the
+ * order in which threads of the engine do.
  *
  * Prints the number of operations, counted as the workload language counts them, and the seconds
  * of wall, user and system time that they took.
@@ -28,12 +29,17 @@
 
 enum { APART_B = 128 };
 
+struct turns {
+    size_t next, left;
+};
+
 struct worker {
     alignas(APART_B) uint64_t operations;
     uint64_t random;
     char **paths;
     size_t path_count;
     size_t next, oldest;
+    struct turns turns[2];
     int fd; /* the file that it reads and writes pieces of */
     uint64_t pieces;
     char *buffer;
@@ -144,17 +150,28 @@ static unsigned create_delete(struct worker *worker, const char *path)
 }
 
 enum { ABSENT, PRESENT, TAKEN };
+enum { TURNS = 8 };
 
-/* Take the next name in a state, from a random place on. */
+struct rotor {
+    alignas(APART_B) atomic_size_t next;
+};
+
+static struct rotor rotors[2]; /* by the state that is looked for */
+
+/* Take the next name in a state, by a rotor of which a worker takes some turns at once. */
 static size_t chosen(struct worker *worker, unsigned char state)
 {
-    size_t name = drawn(worker, name_count);
+    struct turns *turns = &worker->turns[state];
     while (true) {
+        if (turns->left == 0) {
+            turns->next = atomic_fetch_add(&rotors[state].next, TURNS);
+            turns->left = TURNS;
+        }
+        turns->left--;
+        size_t name = turns->next++ % name_count;
         unsigned char found = state;
         if (atomic_compare_exchange_strong(&states[name], &found, TAKEN))
             return name;
-        if (++name == name_count)
-            name = 0;
     }
 }
 
