@@ -68,7 +68,7 @@ WAYS = [
 def arguments() -> argparse.Namespace:
     """Return what was asked for."""
     parser = command.parser(
-        __doc__, example="sudo python -m bench.nfs_read_ahead --mib 8 --rounds 3", rounds=3
+        __doc__, example="sudo python -m bench.nfs_read_ahead --mib 32 --rounds 3", rounds=3
     )
     parser.add_argument(
         "--disk", default="wd200bb", help="the simulated one (default: %(default)s)"
