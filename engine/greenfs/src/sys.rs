@@ -280,3 +280,22 @@ pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Wait until a socket has something to read, or an error, or its other side is gone.
+pub fn wait_to_read(socket: &impl AsFd) -> io::Result<()> {
+    let mut asked = libc::pollfd {
+        fd: socket.as_fd().as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    loop {
+        // SAFETY: there is one descriptor, and it is open.
+        if unsafe { libc::poll(&raw mut asked, 1, -1) } != -1 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}

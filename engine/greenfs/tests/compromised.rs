@@ -4,9 +4,11 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use common::Home;
@@ -18,9 +20,13 @@ use greenfs::protocol::Attributes;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn claim(home: &Home, server: &Server) -> Site {
+fn take_keys(home: &Home) {
     // SAFETY: no thread of this test reads the environment meanwhile.
     unsafe { std::env::set_var("GREENFS_KEYS", home.at("keys/client")) };
+}
+
+fn claim(home: &Home, server: &Server) -> Site {
+    take_keys(home);
     Site::claim(Path::new(&server.url()), PATIENCE).expect("it is served")
 }
 
@@ -130,6 +136,30 @@ fn each_step_does_what_it_does_here(home: &Home) {
     assert!(fault.what.contains("another greenfs"), "{fault}");
 }
 
+/// A server that has much to do would be taken for one that is away.
+fn a_step_that_takes_long_is_waited_for(home: &Home) {
+    let server = Server::at(home, "127.0.0.1:0", &[]);
+    let url = server.url();
+    let pipe = home.at("remote/pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo is there").success());
+    take_keys(home);
+    let code = |patience: Duration| {
+        let there = Site::open(Path::new(&url), patience).ok()?;
+        let read = thread::spawn(move || there.read(Path::new("pipe"), 0, 1).map(drop));
+        thread::sleep(patience * 3 / 2);
+        // Only now can the server open it; it then finds that a pipe has no places to read from.
+        drop(OpenOptions::new().write(true).open(&pipe));
+        read.join()
+            .expect("it does not panic")
+            .err()?
+            .raw_os_error()
+    };
+    // A busy machine may be silent for longer.
+    let mut patience = [2, 4, 8, 16].map(Duration::from_secs).into_iter();
+    assert!(patience.any(|patience| code(patience) == Some(libc::ESPIPE)));
+}
+
 fn whole(folder: &Path) -> BTreeSet<Vec<u8>> {
     let files = fs::read_dir(folder).expect("it is there");
     let read = |file: PathBuf| fs::read(file).expect("it can be read");
@@ -236,6 +266,7 @@ fn a_branch_on_a_server() {
     let home = Home::without_mount("steps");
     for act in [
         each_step_does_what_it_does_here,
+        a_step_that_takes_long_is_waited_for,
         what_a_client_destroys_is_kept,
         what_goes_into_a_pool_is_kept,
     ] {

@@ -175,7 +175,8 @@ fn a_thousand_connections_take_a_bounded_place() {
     let connect = |_| TcpStream::connect(&server.address).expect("it listens");
     for _ in 0..5 {
         let sockets: Vec<TcpStream> = (0..200).map(connect).collect();
-        assert!(status(&server, "Threads:") <= 70);
+        // Those of the connections before may not have ended yet.
+        assert!(status(&server, "Threads:") <= 2 * 70);
         assert!(status(&server, "VmRSS:") <= 64 << 10, "KiB");
         drop(sockets);
     }

@@ -21,13 +21,14 @@ pub fn write(to: &mut impl Write, head: &impl Serialize, tail: &[u8]) -> io::Res
     if text.len() > HEAD_MOST_B || tail.len() > TAIL_MOST_B {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    let mut front = Vec::with_capacity(8 + text.len());
+    let mut frame = Vec::with_capacity(8 + text.len() + tail.len());
     for length in [text.len(), tail.len()] {
-        front.extend_from_slice(&(length as u32).to_be_bytes());
+        frame.extend_from_slice(&(length as u32).to_be_bytes());
     }
-    front.extend_from_slice(&text);
-    to.write_all(&front)?;
-    to.write_all(tail)?;
+    frame.extend_from_slice(&text);
+    frame.extend_from_slice(tail);
+    // At once: each write is a record of TLS of its own, and wakes the other side.
+    to.write_all(&frame)?;
     to.flush()
 }
 

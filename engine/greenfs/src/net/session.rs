@@ -2,8 +2,8 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +28,6 @@ const FRAME: Duration = Duration::from_secs(10);
 const BEAT: Duration = Duration::from_millis(500);
 
 type Stream = StreamOwned<ServerConnection, Timely>;
-type Reply = (Answer, Vec<u8>);
 
 /// Serve a client until it leaves. `stranger` is its slot until it is known.
 ///
@@ -87,48 +86,47 @@ fn greet<'a>(hello: &Request, served: &'a Served) -> Result<(Hands<'a>, Slot), A
     Ok((hands, known))
 }
 
-/// Do one request after the other, each beside the connection: that says meanwhile that it goes on.
+/// Do one request after the other. While that takes long, a thread says that it goes on.
 fn work(stream: &mut Stream, mut hands: Hands) -> io::Result<()> {
-    let (ask, asked) = channel::<(Request, Vec<u8>)>();
-    let (reply, replies) = channel();
+    let line = &Mutex::new(stream);
     thread::scope(|scope| {
-        scope.spawn(move || {
-            for (request, data) in asked {
-                if reply.send(hands.answer(&request, &data)).is_err() {
-                    return;
-                }
-            }
-        });
-        let ended = loop {
-            if let Err(error) = stream.sock.wait() {
-                break Err(error);
-            }
-            stream.sock.allow(FRAME);
-            let served = frame::read(stream).and_then(|request| {
-                ask.send(request).map_err(io::Error::other)?;
-                answer(stream, &replies)
-            });
-            if served.is_err() {
-                break served;
-            }
-        };
-        // Its thread ends with what it is asked.
-        drop(ask);
-        ended
+        // It is free only while a request is done: else the thread sleeps.
+        let mut held = lock(line);
+        let (_here, is_here) = channel();
+        scope.spawn(move || beat(line, &is_here));
+        loop {
+            held.sock.wait()?;
+            held.sock.allow(FRAME);
+            let (request, data) = frame::read(&mut **held)?;
+            drop(held);
+            let reply = hands.answer(&request, &data);
+            held = lock(line);
+            answer(&mut held, reply)?;
+        }
     })
 }
 
-fn answer(stream: &mut Stream, replies: &Receiver<Reply>) -> io::Result<()> {
-    let (answer, tail) = loop {
-        match replies.recv_timeout(BEAT) {
-            Ok(reply) => break reply,
-            Err(RecvTimeoutError::Timeout) => {
-                stream.sock.allow(FRAME);
-                frame::write(stream, &Answer::Working, &[])?;
-            }
-            Err(error) => return Err(io::Error::other(error)),
+type Line<'a> = Mutex<&'a mut Stream>;
+
+fn lock<'a, 'b>(line: &'a Line<'b>) -> MutexGuard<'a, &'b mut Stream> {
+    line.lock().expect("who has it does not panic")
+}
+
+/// Say that it goes on, as long as the one whose requests are done is here.
+fn beat(line: &Line, is_here: &Receiver<()>) {
+    while is_here.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
+        let mut stream = lock(line);
+        if is_here.try_recv() == Err(TryRecvError::Disconnected) {
+            return;
         }
-    };
+        stream.sock.allow(FRAME);
+        if frame::write(&mut **stream, &Answer::Working, &[]).is_err() {
+            return;
+        }
+    }
+}
+
+fn answer(stream: &mut Stream, (answer, tail): (Answer, Vec<u8>)) -> io::Result<()> {
     let mut rest = tail.as_slice();
     while let Some((part, further)) = rest.split_at_checked(frame::TAIL_MOST_B) {
         if further.is_empty() {
