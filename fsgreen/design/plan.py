@@ -231,7 +231,11 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
         constants = {**constants, "scheduler": "as found", "zone": "as found"}
         of_testbed = all_but(only)
     cells = list(dict.fromkeys(declared))
-    left_out = [entry for entry in study.exclusions if not _has(cells, entry)]
+    left_out = [
+        entry
+        for entry in study.exclusions
+        if not _has(cells, entry) and (profile in entry.profiles or not entry.only_there)
+    ]
     exclusions = (*_in_words(left_out), *_in_words(of_testbed))
     if baseline not in cells:
         raise FsgreenError(

@@ -148,6 +148,9 @@ class Exclusion:
         The levels; all but those of the plan where there are none.
     profiles : tuple of str
         Those that it is about; all where there are none.
+    only_there : bool
+        Whether it is in the plans of its profiles alone, so that others stay as they were measured
+        where a profile is added.
     since : str
         What became of the reason after plans were made with it. It is in no plan, so that the
         campaigns of these keep what was declared before they were measured.
@@ -158,6 +161,7 @@ class Exclusion:
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+    only_there: bool = False
     since: str = ""
 
 

@@ -154,6 +154,8 @@ def _wrong_exclusion(
     for nth, name in enumerate(entry.profiles):
         if name not in profiles:
             yield Fault((*place, "profiles", nth), unknown("profile", name, profiles).what)
+    if entry.only_there and not entry.profiles:
+        yield Fault((*place, "only_there"), "only_there takes profiles: it would be in no plan")
     about = [profiles[name] for name in entry.profiles or profiles if name in profiles]
     measured = {matrix: matrices.get(matrix, ()) for of in about for matrix in of.matrices}
     if entry.factor is None:

@@ -155,6 +155,7 @@ class ExclusionEntry(Declared):
     factor: str | None = None
     levels: tuple[Level, ...] = ()
     profiles: tuple[str, ...] = ()
+    only_there: bool = False
     since: str = ""
 
     @property

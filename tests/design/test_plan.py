@@ -322,6 +322,15 @@ def test_an_exclusion_of_a_factor_says_itself_what_is_left_out(tmp_path) -> None
     ]
 
 
+def test_a_profile_is_added_with_its_exclusions_and_other_plans_stay(tmp_path) -> None:
+    """They would orphan the trials of campaigns that were measured before."""
+    before = design.make_plan(_declared(tmp_path), "quick")
+    added = {"what": "jfs", "why": "time", "profiles": ["lab"], "only_there": True}
+    study = _declared(tmp_path, added)
+    assert design.make_plan(study, "quick").hash == before.hash
+    assert [one["what"] for one in design.make_plan(study, "lab").exclusions] == ["jfs"]
+
+
 def test_exclusions_that_say_the_same_are_one_in_the_plan() -> None:
     """One sentence may cover sizes and lengths."""
     study = STUDY
@@ -337,6 +346,7 @@ def test_exclusions_that_say_the_same_are_one_in_the_plan() -> None:
         ({"why": "x", "factor": "scale", "levels": [1]}, "no levels"),
         ({"what": "y", "why": "x", "profiles": ["labb"]}, "did you mean lab"),
         ({"what": "y", "why": "x", "levels": ["ext4"]}, "none is named"),
+        ({"what": "y", "why": "x", "only_there": True}, "it would be in no plan"),
     ],
 )
 def test_an_exclusion_that_covers_nothing_is_refused(exclusion, told, tmp_path) -> None:
