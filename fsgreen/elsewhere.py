@@ -59,3 +59,33 @@ def text_of(file: Path) -> str:
     """Return the text of a file of the kernel, as programs that run now would read it."""
     there = place()
     return file.read_text() if there is None else there.run(["cat", str(file)])
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write to a file of the kernel, as programs that run now would.
+
+    Raises OSError here, and FsgreenError elsewhere; so do the next two.
+    """
+    there = place()
+    if there is None:
+        file.write_text(text)
+    else:
+        there.run(["sh", "-c", 'echo "$1" >"$0"', str(file), text])
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where programs run now."""
+    there = place()
+    if there is None:
+        folder.mkdir()
+    else:
+        there.run(["mkdir", str(folder)])
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove an empty folder where programs run now."""
+    there = place()
+    if there is None:
+        folder.rmdir()
+    else:
+        there.run(["rmdir", str(folder)])

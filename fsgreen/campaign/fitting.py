@@ -63,7 +63,8 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
         key = asked_of_workload(cell)
         if key not in workloads:
             workloads[key] = workload_of(plan, cell)
-            workloads[key].check()
+            with testbed.entered():
+                workloads[key].check()
             _check_image(workloads[key], plan)
         if plan.levels(cell)["cache"] == "warm":
             _check_memory(workloads[key], plan)
@@ -73,7 +74,8 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
         "memory": any(plan.memory_limit_b(cell) is not None for cell in plan.cells),
         "io": any(plan.levels(cell).get(TRAFFIC) is not None for cell in plan.cells),
     }
-    bounds.require([controller for controller, is_asked in asked.items() if is_asked])
+    with testbed.entered():
+        bounds.require([controller for controller, is_asked in asked.items() if is_asked])
     return workloads
 
 

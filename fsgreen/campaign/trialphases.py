@@ -127,13 +127,10 @@ def _work(trial: RunningTrial) -> None:
     trial.capture.on_fault(stop.set)
     start_s, before_s = time.monotonic(), cpu_s()
     trial.guest = GuestTime(trial.testbed.processor_s)
-    with (
-        trial.guest.watched(),
-        simulated.watched(trial.testbed, trial.simulated),
-        bounds.bounded(bounds_of(trial)) as bounded,
-    ):
+    bounded = bounds.Bounded()
+    with trial.guest.watched(), simulated.watched(trial.testbed, trial.simulated):
         try:
-            with trial.testbed.entered():
+            with trial.testbed.entered(), bounds.bounded(bounds_of(trial)) as bounded:
                 trial.outcome = context.workload(planned).run(
                     made(trial).mount.directory,
                     planned.seed,

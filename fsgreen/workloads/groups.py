@@ -1,4 +1,5 @@
-"""Control groups that programs of workloads run in (cgroups(7)). Making one takes root.
+"""Control groups that programs of workloads run in (cgroups(7)): of this machine, or of the guest
+that a block has entered. Making one takes root.
 
 Of the first version each controller has a tree of its own, and a program enters one group in each;
 of the second all controllers share a tree.
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from fsgreen.errors import FsgreenError
+from fsgreen import elsewhere
+from fsgreen.errors import FsgreenError, TrialFailed
 
 MOUNTS, OWN = Path("/proc/self/mounts"), Path("/proc/self/cgroup")
 PREFIX = "fsgreen-bounds-"
@@ -60,7 +62,7 @@ class Group:
         """Set a limit. Raises FsgreenError."""
         file = self.places[controller].folder / name
         try:
-            file.write_text(value)
+            elsewhere.write_text(file, value)
         except OSError as error:
             why = error.strerror or "not written"
             raise refused(controller, f"{why}: {file}") from error
@@ -68,7 +70,7 @@ class Group:
     def number(self, controller: str, name: str, key: str = "") -> int:
         """Return what a file of the group says, or one key of it; 0 where the kernel lacks it."""
         with contextlib.suppress(OSError):
-            for line in (self.places[controller].folder / name).read_text().splitlines():
+            for line in elsewhere.text_of(self.places[controller].folder / name).splitlines():
                 *words, value = line.split()
                 if words == ([key] if key else []):
                     return int(value)
@@ -135,15 +137,16 @@ def parent(controller: str, beside: Sequence[str] = ()) -> Place:
     but for those that the first version has.
     """
     own: dict[str, str] = {}
-    for line in OWN.read_text().splitlines():
+    for line in elsewhere.text_of(OWN).splitlines():
         _, controllers, path = line.split(":", 2)
         own |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
     first = FIRST[controller]
-    for line in MOUNTS.read_text().splitlines():
+    mounts = elsewhere.text_of(MOUNTS).splitlines()
+    for line in mounts:
         _, point, kind, options, *_ = line.split()
         if kind == "cgroup" and first in options.split(",") and first in own:
             return Place(Path(point) / own[first], 1)
-    for line in MOUNTS.read_text().splitlines():
+    for line in mounts:
         _, point, kind, *_ = line.split()
         if kind == "cgroup2":
             # A group with processes has no groups of its own below it, so this one stands beside.
@@ -171,11 +174,14 @@ def refused(controller: str, reason: str) -> FsgreenError:
 
 def _offers(folder: Path, controllers: set[str]) -> bool:
     with contextlib.suppress(OSError):
-        return controllers <= {*(folder / "cgroup.subtree_control").read_text().split()}
+        return controllers <= {*elsewhere.text_of(folder / "cgroup.subtree_control").split()}
     return False
 
 
 def _clean(parent: Path, own: str) -> None:
+    """Remove what killed runs left; a guest ends with its run."""
+    if elsewhere.place() is not None:
+        return
     for left in parent.glob(f"{PREFIX}*"):
         if not left.name.startswith(own):
             with contextlib.suppress(OSError):
@@ -187,7 +193,7 @@ def _new(controller: str, parent: Path, own: str) -> Path:
     while True:
         folder = parent / f"{own}{next(_numbers)}"
         try:
-            folder.mkdir()
+            elsewhere.make_folder(folder)
         except FileExistsError:
             continue
         except OSError as error:
@@ -199,8 +205,10 @@ def _remove(folder: Path) -> None:
     deadline_s = time.monotonic() + GONE_WITHIN_S
     while True:
         try:
-            return folder.rmdir()
-        except OSError:
+            return elsewhere.remove_folder(folder)
+        except TrialFailed:
+            raise
+        except (OSError, FsgreenError):
             if time.monotonic() > deadline_s:
                 return None  # the next that is made removes it
             time.sleep(0.02)

@@ -118,7 +118,7 @@ def started(
     if directory is not None and elsewhere.place() is not None:
         command, directory = ["env", f"--chdir={directory}", *command], None
     process = subprocess.Popen(
-        groups.joined(elsewhere.launched(command)),
+        elsewhere.launched(groups.joined(command)),
         stdin=stdin,
         stdout=output,
         stderr=errors,

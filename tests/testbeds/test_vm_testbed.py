@@ -95,8 +95,8 @@ def test_a_scheduler_is_set_in_the_guest(vm: Testbed) -> None:
 def test_what_the_guest_cannot_do_is_refused_before_a_trial(vm: Testbed) -> None:
     with pytest.raises(FsgreenError, match="does not bring about device: aged"):
         vm.check(levels("ext2", device="aged"))
-    with pytest.raises(FsgreenError, match="does not bring about memory_mib"):
-        vm.check(levels("ext2", memory_mib=512))
+    with pytest.raises(FsgreenError, match="does not bring about disk_mib_s"):
+        vm.check(levels("ext2", disk_mib_s=5))
     with pytest.raises(FsgreenError, match="unknown scheduler 'cfq'"):
         vm.check(levels("ext2", scheduler="cfq"))
     with pytest.raises(FsgreenError, match="bcachefs cannot be used here"):

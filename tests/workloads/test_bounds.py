@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from fsgreen import elsewhere
 from fsgreen.errors import FsgreenError
+from fsgreen.trial import MemoryUse
 from fsgreen.workloads import bounds, groups, process
 from fsgreen.workloads.bounds import Bounds, Traffic
 from fsgreen.workloads.groups import Place
@@ -122,6 +126,48 @@ def test_a_group_of_the_second_version_has_all_bounds_in_one_folder(
     assert (folder / "io.max").read_text() == "1:3 rbps=5 wbps=5"
     with groups.entered(group):
         assert groups.joined(["true"])[3:] == [str(folder / "cgroup.procs"), "true"]
+
+
+class Played(elsewhere.Place):
+    """A guest whose control groups are folders of this machine."""
+
+    def __init__(self) -> None:
+        self.launched: list[Sequence[str]] = []
+
+    def run(self, command: Sequence[str]) -> str:
+        if command[0] == "rmdir":
+            shutil.rmtree(command[1])
+            return ""
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise FsgreenError(done.stderr)
+        if command[0] == "mkdir":
+            (Path(command[1]) / "memory.peak").write_text("1024\n")
+            (Path(command[1]) / "memory.events").write_text("max 3\noom_kill 0\n")
+        return done.stdout
+
+    def launcher(self, command: Sequence[str]) -> Sequence[str]:
+        self.launched.append(command)
+        return command
+
+
+def test_in_a_guest_the_group_is_the_guests_and_its_program_enters_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group of this machine would bound what asks for the program."""
+    (tmp_path / "cgroup.subtree_control").write_text("memory\n")
+    (mounts := tmp_path / "mounts").write_text(f"cgroup2 {tmp_path} cgroup2 rw 0 0\n")
+    (of_us := tmp_path / "cgroup").write_text("0::/\n")
+    monkeypatch.setattr(groups, "MOUNTS", mounts)
+    monkeypatch.setattr(groups, "OWN", of_us)
+    guest = Played()
+    with elsewhere.entered(guest), bounds.bounded(Bounds(MIB)) as bound:
+        [group] = tmp_path.glob(f"{groups.PREFIX}*")
+        assert (group / "memory.max").read_text() == f"{MIB}\n"
+        assert process.run(["true"]).status == 0
+    assert guest.launched == [["/bin/sh", "-c", groups.JOIN, str(group / "cgroup.procs"), "true"]]
+    assert bound.memory == MemoryUse(MIB, 1024, 3)
+    assert not group.exists()
 
 
 def test_a_bound_of_which_there_is_no_controller_leaves_no_group(

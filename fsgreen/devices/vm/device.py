@@ -15,7 +15,6 @@ from fsgreen import paths
 from fsgreen.devices import image as images
 from fsgreen.devices import mounts, probe
 from fsgreen.devices.base import (
-    MEMORY,
     TRAFFIC,
     Availability,
     GuestAsked,
@@ -104,10 +103,10 @@ class VmDevice(OnThisMachine):
         return self._described
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for another disk, state or memory, and for what the guest lacks."""
+        """Raise `FsgreenError` for another disk, state or traffic, and for what the guest lacks."""
         for name, wrong in (
             ("device", state_of(levels) != "initial"),
-            *((name, levels.get(name) is not None) for name in (MEMORY, TRAFFIC)),
+            (TRAFFIC, levels.get(TRAFFIC) is not None),
         ):
             if wrong:
                 raise FsgreenError(

@@ -35,6 +35,7 @@ MODULES = (
 )
 """There is no udev that would load them."""
 
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
 FILES = Path("/run/files")
 JOB = Path("/fsgreen/job.json")
 """Where a job in virtual time lies, where the guest was started for one."""
@@ -129,6 +130,7 @@ def main() -> None:
 
         job.run(Agent().ask, json.loads(JOB.read_text()))
         return
+    _offer_control_groups()
     for name in PROGRAMS:
         if os.fork() == 0:
             programs.serve(programs.port_of(name))
@@ -138,6 +140,12 @@ def main() -> None:
     with contextlib.suppress(Ended):
         while True:
             channel.send(**answer(agent, channel.receive()))
+
+
+def _offer_control_groups() -> None:
+    """Let the memory of a workload be bounded."""
+    subprocess.run(["mount", "-t", "cgroup2", "cgroup2", str(CONTROL_GROUPS)], check=True)
+    (CONTROL_GROUPS / "cgroup.subtree_control").write_text("+memory")
 
 
 def first() -> None:
