@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths
+from fsgreen import elsewhere, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import sha256_of
 from fsgreen.workloads import process
@@ -84,7 +84,7 @@ class Ycsb:
         return sha256_of(Path(_require()))
 
     def check(self) -> None:
-        """Check that the workload is one, and that the library of RocksDB can be loaded.
+        """Check that the workload is one, and that RocksDB's library loads where programs run now.
 
         Raises
         ------
@@ -155,7 +155,8 @@ class Ycsb:
         WorkloadFailed
             If this one failed: the disk is full, say, or the program was killed.
         """
-        done = process.run([_require(), *arguments], stop, hear=engine.show_progress)
+        program = PROGRAM if elsewhere.place() else _require()
+        done = process.run([program, *arguments], stop, hear=engine.show_progress)
         if done.status in REPORTED:
             return done.output
         raise _failed(done, self.name)

@@ -2,6 +2,7 @@
 
 import subprocess
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from fsgreen import paths, workloads
+from fsgreen import elsewhere, paths, workloads
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import Workload, WorkloadFailed
 from fsgreen.workloads.ycsb import PROGRAM
@@ -147,6 +148,42 @@ def test_a_library_that_is_missing_or_fails_to_load_is_told(
     """Before the first trial, with what to install."""
     monkeypatch.setenv("FSGREEN_ROCKSDB", library)
     with pytest.raises(FsgreenError, match=f"(?s)({said}).*apt-get install") as raised:
+        ycsb("a").check()
+    assert not isinstance(raised.value, WorkloadFailed), "it fails in every trial"
+
+
+class Played(elsewhere.Place):
+    """A guest that finds programs by their names alone; this machine plays it."""
+
+    def launcher(self, command: Sequence[str]) -> Sequence[str]:
+        name, *arguments = command
+        assert name == PROGRAM, "a path of this machine leads nowhere in a guest"
+        return [str(paths.program(name)), *arguments]
+
+
+@needs_program
+@pytest.mark.usefixtures("rocksdb")
+def test_in_a_guest_it_is_the_guests_program_and_its_report_is_read_as_here(tmp_path: Path) -> None:
+    workload = ycsb("a", threads=2)
+    with elsewhere.entered(Played()):
+        workload.check()
+        workload.prepare(tmp_path, SEED)
+        outcome = workload.run(tmp_path, SEED, 0.1, 0.4)
+    assert outcome.summary.work_ops == outcome.ops["work_ops"].sum() > 0
+    assert ", RocksDB " in outcome.summary.engine
+
+
+@needs_program
+def test_rocksdb_that_a_guest_lacks_is_told_whatever_this_machine_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The image may be older than the workload: then no trial can run."""
+    lacking = ["sh", "-c", "echo 'fsgreen-ycsb: RocksDB is not installed' >&2; exit 2"]
+    monkeypatch.setattr(Played, "launcher", lambda self, command: lacking)
+    with (
+        elsewhere.entered(Played()),
+        pytest.raises(FsgreenError, match="RocksDB is not installed") as raised,
+    ):
         ycsb("a").check()
     assert not isinstance(raised.value, WorkloadFailed), "it fails in every trial"
 

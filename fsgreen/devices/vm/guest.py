@@ -34,6 +34,9 @@ PING_S = 30.0
 ATTEMPTS = 2
 TAIL_B = 4096
 
+BY_PACKAGE = ("apt-get ", "install it anew (apt-get ")
+"""Begins what our programs and tools say where a package mends it."""
+
 
 class Guest:
     """A guest in QEMU, which ends with the harness. It is started anew until it comes up.
@@ -126,15 +129,17 @@ class Guest:
         ------
         TrialFailed
             In place of what a program said, where the guest itself ended or hangs.
+        FsgreenError
+            What it said, with what mends it in the guest.
         """
         try:
             with elsewhere.entered(_Inside(self, self._folder)):
                 yield
         except TrialFailed:
             raise
-        except FsgreenError:
+        except FsgreenError as error:
             self.ask("ping", PING_S)
-            raise
+            raise _of_guest(error.what, error.where, error.next_step) from error
 
     def _start(self) -> None:
         for name in os.listdir(self._folder):
@@ -180,7 +185,7 @@ class Guest:
 
 def _of_guest(what: str, where: str | None, next_step: str | None = None) -> FsgreenError:
     """Return an error of the guest, whose packages are those of its image, not of this machine."""
-    if next_step is not None and next_step.startswith("apt-get "):
+    if next_step is not None and next_step.startswith(BY_PACKAGE):
         next_step = (
             f"rm -r {guest_image.folder()}, then the same command again: it makes the image of the "
             "guest anew"

@@ -1,8 +1,9 @@
 """The image of the guest: made once from Debian packages, kept in the cache with its manifest.
 
 `base` holds the tree of files, packed (`root.squashfs`), and the kernel; `image` the archive that
-the kernel begins with: that tree, fsgreen's own code for the guest and the workload engine. All of
-it is in memory while the guest runs, so that its root never waits for this machine's disk.
+the kernel begins with: that tree, fsgreen's own code for the guest and the workload engine's
+programs. All of it is in memory while the guest runs, so that its root never waits for this
+machine's disk.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from fsgreen.devices.vm.packages import SUITE, Apt
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 
-ENGINE = "fsgreen-wml"
+ENGINES = ("fsgreen-wml", "fsgreen-ycsb")
 AGENT = "fsgreen.stacks.guest.agent"
 
 CODE = (
@@ -183,12 +184,10 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
 
 def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     """Return the image on a base, once it is there."""
-    engine = paths.program(ENGINE)
-    if engine is None:
-        raise FsgreenError("the workload engine is not installed", next_step="./run engine")
+    engines = [_engine(name) for name in ENGINES]
     package = paths.code() / "fsgreen"
     code = [file for pattern in CODE for file in sorted(package.glob(pattern))]
-    code_sha256 = _sha256([*code, Path(engine), Path(__file__)])
+    code_sha256 = _sha256([*code, *engines, Path(__file__)])
     found = kept()
     if (
         found is not None
@@ -207,8 +206,10 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
             shutil.copyfile(file, copy)
         tree.compile_python(base / "tree", place, "/fsgreen")
         (place / "bin").mkdir()
-        shutil.copyfile(engine, place / "bin" / ENGINE)
-        (place / "bin" / ENGINE).chmod(0o755)
+        for engine in engines:
+            copy = place / "bin" / engine.name
+            shutil.copyfile(engine, copy)
+            copy.chmod(0o755)
         with whole(image / "initrd") as partial, partial.open("wb") as into:
             _write_archive(Archive(into), base, made, place)
     manifest = {
@@ -218,6 +219,16 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     }
     trial.write_json(image / "manifest.json", manifest)
     return Image(base / "vmlinux", image / "initrd", manifest)
+
+
+def _engine(name: str) -> Path:
+    """Return a program of the workload engine; raises `FsgreenError` where it is not installed."""
+    program = paths.program(name)
+    if program is None:
+        raise FsgreenError(
+            f"the workload engine is not installed, or has no {name}", next_step="./run engine"
+        )
+    return Path(program)
 
 
 def _write_archive(archive: Archive, base: Path, made: dict[str, Any], place: Path) -> None:

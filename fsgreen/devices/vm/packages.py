@@ -34,6 +34,7 @@ TOOLS = (
     "iproute2",
     "jfsutils",
     "kmod",
+    "librocksdb7.8",
     "mount",
     "netbase",
     "nfs-kernel-server",

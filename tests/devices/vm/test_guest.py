@@ -76,6 +76,16 @@ def test_what_the_guest_lacks_is_not_to_be_installed_on_this_machine(
     assert str(told.value.next_step).startswith("rm -r /somewhere/fsgreen/vm, then the same")
 
 
+@pytest.mark.parametrize("mended", ["apt-get install lib", "install it anew (apt-get install lib)"])
+def test_what_a_program_of_the_guest_lacks_is_of_its_image(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch, mended: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    with pytest.raises(FsgreenError, match="RocksDB") as told, guest.entered():
+        raise FsgreenError("RocksDB is not installed", next_step=mended)
+    assert str(told.value.next_step).startswith("rm -r /somewhere/fsgreen/vm, then the same")
+
+
 def test_a_new_guest_has_the_image_that_records_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two checkouts share the cache: the second would change what runs in a campaign of the first.
 

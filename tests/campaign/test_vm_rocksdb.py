@@ -1,0 +1,110 @@
+"""RocksDB in a guest, from its study to its trials: what it lacks, and a disk that fills."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loops import levels
+from vms import DISK_B, EMULATED, need_guest, nightly
+
+from fsgreen import campaign, commands, paths, trial
+from fsgreen.campaign import testbedfile
+from fsgreen.devices.vm import image
+from fsgreen.errors import FsgreenError
+from fsgreen.stacks.guest.stack import GuestStack
+from fsgreen.testbeds import Mount, open_testbed
+from fsgreen.workloads import WorkloadFailed, load_workload
+
+LIBRARY = "/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8.3"
+
+STUDY = """\
+study: databases
+title: A database on file systems of a guest
+question: Does it work?
+seed: 3
+baseline: {workload: rocksdb, file_system: ext4, option: noatime, mix: a}
+factors:
+  mix: {owner: workload, kind: name, meaning: "a core workload of YCSB, from a to f"}
+workloads:
+  rocksdb:
+    driver: fsgreen.workloads.ycsb:Ycsb
+    options: {records: 800000, record_b: 4096}
+constants: {scheduler: none, cache: cold, device: initial, memory_mib: 3200}
+bounds: {budget_percent: 100, others_percent: 1000, idle_band_percent: 1000}
+matrices:
+  all: {workload: [rocksdb], file_system: [ext4, f2fs], option: [noatime], mix: [a]}
+profiles:
+  quick:
+    matrices: [all]
+    blocks: 1
+    phases: {idle_s: 0.4, warmup_s: 0.1, measure_s: 2, settle_limit_s: 30}
+    scale: {rocksdb: 0.01}
+    image_mib: 256
+"""
+
+FILL = 'cat /dev/zero > "$0"; truncate --size=-6M "$0"'
+"""Fills a disk but for a little, which RocksDB takes while it merges."""
+
+
+@pytest.fixture
+def full_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the disk of the first trial be full before its cache is emptied."""
+    remount, fills = GuestStack.remount, [FILL]
+
+    def filled(self: GuestStack) -> Mount:
+        mount = remount(self)
+        if fills:
+            command = ["sh", "-c", fills.pop(), f"{mount.directory}/fill"]
+            self._device.ask("run", command=command)
+            mount = remount(self)
+        return mount
+
+    monkeypatch.setattr(GuestStack, "remount", filled)
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    need_guest()
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(paths, "new_study", lambda name: tmp_path / f"{name}.yaml")
+    (tmp_path / "databases.yaml").write_text(STUDY)
+    yield "databases"
+
+
+@nightly
+@pytest.mark.usefixtures("full_once")
+def test_a_database_is_measured_in_a_guest_and_goes_on_after_a_disk_that_filled(study: str) -> None:
+    """Each has the memory of its level: claims on databases are about those that exceed it."""
+    place = testbedfile.TestbedFile(kind="vm", in_memory=True, clock=EMULATED.clock)
+    made = campaign.measure(study, "quick", place=place)
+    trials = trial.list_trials(made.folder)
+    assert {one.record.cell["file_system"] for one in trials} == {"ext4", "f2fs"}
+    for one in trials:
+        record = one.record
+        assert record.mount["guest"]["clock"] == "tcg"
+        assert record.work.work_ops > 0 and ", RocksDB 7.8" in (record.work.engine or "")
+        assert record.memory is not None
+        assert record.memory.peak_b <= record.memory.limit_b == 32 << 20
+        assert record.memory.reached_count > 0, "all of the database fitted"
+        assert record.files_b == 8000 * 4096
+    [full] = trial.list_invalid(made.folder)
+    assert "No space left" in (full.record.reason or "")
+    assert "choose a smaller scale" in (full.record.reason or "")
+
+
+@nightly
+def test_a_guest_without_rocksdb_says_that_its_image_is_to_be_made_anew() -> None:
+    """What this machine has installed does not help."""
+    need_guest()
+    options = {"driver": "fsgreen.workloads.ycsb:Ycsb", "options": {"records": 100}}
+    workload = load_workload("db", 1.0, {"mix": "a"}, {"db": options})
+    with open_testbed("vm", in_memory=True, size_b=DISK_B, guest=EMULATED) as bed:
+        bed.prepare(levels("ext4"))
+        with bed.entered():
+            workload.check()
+            commands.run(["mount", "--bind", "/bin/true", LIBRARY])
+        with pytest.raises(FsgreenError, match="cannot be used") as told, bed.entered():
+            workload.check()
+    assert not isinstance(told.value, WorkloadFailed), "it fails in every trial"
+    assert str(told.value.next_step).startswith(f"rm -r {image.folder()}")
