@@ -81,7 +81,7 @@ EXPECTED = """\
 ## To measure anew (5 minutes of yours; root for real file systems)
 
 `./run claim NUMBER` names the command for each claim, with its number of trials and the least time
-that they take. `./run measure fast10 --profile quick` is a short one; without root it works in a
+that they take. `./run measure fast10 --profile first` is a short one; without root it works in a
 directory.
 
 Licence: MIT (`LICENSE`).

@@ -15,7 +15,11 @@ LENGTH = 16
 """The rule that a longer trial keeps."""
 
 
-def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -> FsgreenError:
+class NotAll(FsgreenError):
+    """Some trials of a campaign broke a rule each time; the others are whole."""
+
+
+def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -> NotAll:
     """Return the error of a campaign that ends because of trials that do not count.
 
     `which` counts them, and `copies` is how often each is measured over all starts.
@@ -24,7 +28,7 @@ def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -
     attempts.sort(key=lambda record: record.clock.unix_s)
     last = {record.trial: record for record in attempts if record.trial in names}
     reason = f"\n    {names[0]}: {last[names[0]].reason}" if names[0] in last else ""
-    return FsgreenError(
+    return NotAll(
         f"{which} broke a rule each time: {', '.join(names[:5])}{reason}",
         where=campaign.folder / "invalid",
         next_step=_longer(campaign, list(last.values()))

@@ -19,7 +19,7 @@ def add(commands: command.Commands) -> None:
         "measure",
         _measure,
         "measure a study on this machine, then analyse it; goes on where it was stopped",
-        "fsgreen measure fast10 --profile quick, "
+        "fsgreen measure fast10 --profile first, "
         "or on a simulated disk: "
         "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
     )
@@ -76,7 +76,7 @@ def add(commands: command.Commands) -> None:
         "status",
         _status,
         "say how far a campaign is, what more blocks would bring, and what does not count",
-        "fsgreen status fast10-quick",
+        "fsgreen status fast10-first",
     )
     status.add_argument("campaign", nargs="?", help="the one that measured last by default")
 
@@ -95,9 +95,16 @@ def _measure(options: argparse.Namespace) -> None:
         disk=options.disk,
         queue_depth=options.queue_depth,
     )
-    done = campaign.measure(options.study, options.profile, name=options.name, place=place)
-    print(f"{len(trial.list_trials(done.folder))} trials in {done.folder}")
-    pipeline.after_measure(done.name)
+    name = options.name or f"{options.study}-{options.profile}"
+    folder = campaign.Campaign(name).folder
+    try:
+        campaign.measure(options.study, options.profile, name=name, place=place)
+    except campaign.NotAll:
+        if trial.list_trials(folder):
+            pipeline.after_measure(name)
+        raise
+    print(f"{len(trial.list_trials(folder))} trials in {folder}")
+    pipeline.after_measure(name)
 
 
 def _simulate(options: argparse.Namespace) -> None:

@@ -66,7 +66,7 @@ def add(commands: command.Commands) -> None:
         "run",
         _run,
         "change settings for the time of a command; they are put back however it ends",
-        "fsgreen host run --apply governor --apply swap -- fsgreen measure fast10",
+        "fsgreen host run --apply governor --apply swap -- fsgreen measure fast10 --profile first",
     )
     run.add_argument(
         "--apply",
@@ -166,7 +166,7 @@ def _run(options: argparse.Namespace) -> None:
     if not asked:
         raise FsgreenError(
             "there is no command to run",
-            next_step="fsgreen host run -- fsgreen measure fast10",
+            next_step="fsgreen host run -- fsgreen measure fast10 --profile first",
         )
     with host.applied(options.settings, disks=options.disks) as rows:
         _print(rows, sys.stderr)

@@ -33,14 +33,14 @@ profiles:                   # how much is run, and how long
   quick:
     matrices: [all]
     blocks: 2               # each block measures every cell once; 5 are needed to conclude anything
-    phases: {{idle_s: 1.2, warmup_s: 2, measure_s: 9, settle_limit_s: 60}}
+    phases: {{idle_s: 1.2, warmup_s: 2, measure_s: 11, settle_limit_s: 60}}
     scale: 0.05             # share of the published number of files
     image_mib: 4096         # size of the file system under test
   full:
     matrices: [all]
     blocks: 5
     most_blocks: 10         # a cell ends early once its interval is narrow enough
-    phases: {{idle_s: 1.5, warmup_s: 2, measure_s: 10, settle_limit_s: 120}}
+    phases: {{idle_s: 1.5, warmup_s: 2, measure_s: 12, settle_limit_s: 120}}
     scale: 0.05
     image_mib: 4096
 """

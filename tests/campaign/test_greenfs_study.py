@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 SHORTER = {
-    "measure_s: 9": "measure_s: 3",
+    "measure_s: 11": "measure_s: 3",
     "blocks: 5": "blocks: 1",
     "image_mib: 1024": "image_mib: 256",
 }

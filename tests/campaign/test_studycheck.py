@@ -113,7 +113,7 @@ def test_an_image_that_fits_no_place_by_default_is_a_note(tmp_path: Path) -> Non
 
 def test_windows_of_a_workload_that_is_not_told_when_to_end_are_refused(tmp_path: Path) -> None:
     """Else gigabytes of images are made before it is found."""
-    windows = ("measure_s: 9, settle_limit_s: 60}", "settle_limit_s: 60}\n    windows: {W}")
+    windows = ("measure_s: 11, settle_limit_s: 60}", "settle_limit_s: 60}\n    windows: {W}")
     of_windows = (windows[0], windows[1].replace("W", "count: 2, length_s: 9, ready: 2"))
     studycheck.check(changed(tmp_path, of_windows), "quick")
     own = (
@@ -130,7 +130,7 @@ def test_images_of_all_that_are_ready_must_have_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     of_windows = (
-        "measure_s: 9, settle_limit_s: 60}",
+        "measure_s: 11, settle_limit_s: 60}",
         "settle_limit_s: 60}\n    windows: {count: 2, length_s: 9, ready: 3}",
     )
     study = studycheck.check(changed(tmp_path, of_windows), "quick")
@@ -176,7 +176,7 @@ def test_the_length_that_plan_names_keeps_rule_16_and_a_second_less_breaks_it(
     warmup_s: int, enough_s: int, tmp_path: Path
 ) -> None:
     """Without a warm-up power changes in a step at both edges of what is measured."""
-    was = "warmup_s: 2, measure_s: 9"
+    was = "warmup_s: 2, measure_s: 11"
     for measure_s, told in ((enough_s - 1, True), (enough_s, False)):
         file = changed(tmp_path, (was, f"warmup_s: {warmup_s}, measure_s: {measure_s}"))
         note = studycheck.too_short(studycheck.check(file, "quick"), "quick")
@@ -196,7 +196,7 @@ def test_the_length_for_any_work_holds_where_power_is_high_at_the_edges_alone() 
 
 def test_windows_and_commands_without_a_warm_up_have_two_edges(tmp_path: Path) -> None:
     of_windows = (
-        "measure_s: 9, settle_limit_s: 60}",
+        "measure_s: 11, settle_limit_s: 60}",
         "settle_limit_s: 60}\n    windows: {count: 2, length_s: 9, ready: 2}",
     )
     study = studycheck.check(changed(tmp_path, of_windows), "quick")
@@ -207,6 +207,7 @@ def test_windows_and_commands_without_a_warm_up_have_two_edges(tmp_path: Path) -
     own = (
         ("[webserver, varmail]", "[webserver, mine]"),
         ("matrices:", "workloads: {mine: {command: [sleep, '9'], size_mib: 1}}\nmatrices:"),
+        ("measure_s: 11", "measure_s: 9"),
     )
     study = studycheck.check(changed(tmp_path, *own), "quick")
     assert "10 would do" in str(studycheck.too_short(study, "quick"))
@@ -233,7 +234,7 @@ def test_one_look_tells_mistakes_of_every_kind(tmp_path: Path) -> None:
     file = changed(
         tmp_path,
         ("seed: ", "sead: "),
-        ("measure_s: 9", "measure_s: 3s"),
+        ("measure_s: 11", "measure_s: 3s"),
         ("[webserver, varmail]", "[webserver, varmial]"),
         ("[ext2, ext4, xfs]", "[ext2, ext4, xfs, xsf]"),
         ("cache: cold", "cache: tepid"),
@@ -283,7 +284,7 @@ def test_what_follows_from_another_mistake_is_not_told(
 
 def test_a_profile_that_lacks_its_length_hides_nothing(tmp_path: Path) -> None:
     file = changed(
-        tmp_path, ("measure_s: 9, ", ""), (MIB, "image_mib: 1  # size"), ("seed: ", "sead: ")
+        tmp_path, ("measure_s: 11, ", ""), (MIB, "image_mib: 1  # size"), ("seed: ", "sead: ")
     )
     lines = told_of(file)
     assert any("phases lacks measure_s" in line for line in lines)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fsgreen
-from fsgreen import cli, paths, pipeline
+from fsgreen import campaign, cli, paths, pipeline, trial
 from fsgreen.errors import FsgreenError
 
 COMMANDS = (
@@ -191,3 +191,20 @@ def test_a_closed_pipe_is_no_error() -> None:
         ["sh", "-c", command], capture_output=True, text=True, check=True, env=os.environ
     )
     assert shown.stderr == ""
+
+
+def test_what_counted_is_analysed_where_some_trials_never_did(
+    monkeypatch, tmp_path: Path, capsys
+) -> None:
+    """Thirteen good trials of sixteen would end without a figure."""
+    analysed = []
+
+    def measure(*_: object, name: str, **__: object) -> None:
+        raise campaign.NotAll("3 of 16 trials broke a rule each time", next_step="calm it")
+
+    monkeypatch.setattr(campaign, "measure", measure)
+    monkeypatch.setattr(trial, "list_trials", lambda folder: [folder])
+    monkeypatch.setattr(pipeline, "after_measure", analysed.append)
+    assert cli.main(["measure", "fast10", "--profile", "first", "--name", "some"]) == 1
+    assert analysed == ["some"]
+    assert "3 of 16 trials" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_an_existing_study_is_not_written_over(studies: Path) -> None:
     [
         ("varmail]", "varmial]", "line 13: unknown workload 'varmial', did you mean varmail"),
         ("ext4, xfs]", "ext4, xfz]", "line 14: unknown file system 'xfz', did you mean xfs"),
-        ("measure_s: 9", "measure_s: 3s", "measure_s: takes a number above 0, not '3s'"),
+        ("measure_s: 11", "measure_s: 3s", "measure_s: takes a number above 0, not '3s'"),
         ("image_mib", "image_mb", "unknown key image_mb, did you mean image_mib"),
         ("scale: 0.05 ", "scale: {webserver: 1} ", "the workload varmail has no scale"),
         ("seed:", "sead:", "unknown key sead, did you mean seed"),
@@ -71,7 +71,7 @@ def test_a_mistake_is_told_with_its_line_by_fsgreen_plan(
 
 def test_trials_too_short_for_the_meters_are_told_with_what_would_do(studies: Path) -> None:
     file = newstudy.write("mine")
-    file.write_text(file.read_text().replace("measure_s: 9", "measure_s: 3"))
+    file.write_text(file.read_text().replace("measure_s: 11", "measure_s: 3"))
     assert "9 would do for steady work" in (
         studycheck.too_short(design.read_study(file), "quick") or ""
     )
