@@ -88,6 +88,13 @@ def test_other_data_give_other_verdicts(declared):
     assert table.loc["busy", "verdict"] == "not reproduced"
 
 
+@pytest.mark.parametrize("limit", ["above: 90000", "at_least: 90000"])
+def test_an_amount_far_below_what_is_claimed_has_no_direction(limit, declared):
+    """Half of what was claimed was called "direction only": it is above 1, as the claim is."""
+    table = judged(declared(FILE.replace("at_least: 5000", limit)))
+    assert table.loc["busy", "verdict"] == "not reproduced"
+
+
 def test_what_was_not_run_is_named(declared):
     text = FILE.replace("[webserver, varmail]", "[webserver, oltp]")
     table = judged(declared(text))

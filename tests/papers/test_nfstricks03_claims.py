@@ -358,6 +358,14 @@ def test_what_no_printed_number_tells_leaves_a_claim_tested_in_part(runs):
     assert combine(parts) == ("reproduced", False)
 
 
+def test_readers_who_are_done_together_do_not_show_the_direction_of_a_spread(runs):
+    """The last is never before the first: fair readers were called "direction only"."""
+    last_s = runs.finishes.groupby("trial")["ended_s"].transform("max")
+    together = last_s * (1 - 0.01 * (8 - runs.finishes["rank"]))
+    parts = parts_of(replace(runs, finishes=runs.finishes.assign(ended_s=together)), "elev_ratio")
+    assert {part.verdict for part in parts} == {"not reproduced"}
+
+
 def test_each_file_system_decides_by_itself(runs):
     """Pooled, the fair readers of ext2 would hide the unfair ones of ext4 behind a mean."""
     finishes = runs.finishes.copy()

@@ -120,7 +120,8 @@ class Order(Comparing):
 class Amount(Selector):
     """The metric of each cell of `of` is the number itself, above a bound, or between two.
 
-    With the `unit` x, the number is a factor with a direction; a share is written in per cent.
+    With the `unit` x, the number is a factor; a share is written in per cent. There is no direction
+    in which it could agree without the size, as nothing is compared.
     """
 
     metric: str

@@ -250,15 +250,17 @@ class _Test:
             case Ratio(tolerance=float(share)) if number is not None:
                 value = number["value"]
                 return Band(value * (1 - share), value * (1 + share), 0)
-            case Ratio() | Amount(unit="x") if number is not None:
+            case Ratio() if number is not None:
                 return band(number, "measured", bound)
             case Ratio():
                 least, most = selector.at_least or 0.0, selector.at_most or math.inf
                 return Band(least, most, 1 if least > 1 else -1 if most < 1 else 0)
+            case Amount(unit="x") if number is not None:
+                return replace(band(number, "measured", bound), direction=0)
             case Amount() if number is not None:
                 return _band_of_level(float(number["value"]), number["op"])
             case Amount(above=float(least)):
-                return Band(math.nextafter(least, math.inf), math.inf, 1)
+                return Band(math.nextafter(least, math.inf), math.inf, 0)
             case Amount():
                 low, high = selector.at_least, selector.at_most
                 return Band(low or 0.0, math.inf if high is None else high, 0)
