@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fsgreen.claims.bands import Band, judge
 from fsgreen.claims.verdicts import (
-    AGREES,
     OTHER_STATE,
     REFUSED,
     SIZE_EXCLUDED,
@@ -93,9 +92,9 @@ class Part:
 def by_construction(part: Part) -> Part:
     """Return a part about what the experiment or its model was made to do.
 
-    That it does is no evidence; that it does not is.
+    That it does is no evidence; that it does not, or not by as much, is.
     """
-    if part.verdict not in AGREES:
+    if part.verdict not in ("reproduced", SIZE_OPEN):
         return part
     return replace(part, verdict="by construction", basis="by construction")
 

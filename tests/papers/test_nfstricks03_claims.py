@@ -302,8 +302,11 @@ def test_the_file_of_a_disk_decides_on_its_zones(runs):
     """Nothing runs, so that agreement is by construction; that a disk has no zones is a finding."""
     both = ("wd200bb", "ddys-t36950n")
     found = verdicts(runs, zones=dict.fromkeys(both, Zones.of_file(DISK)))
-    for slug in ("zcav_sector_ratio", "zcav_factor_two", "zcav_control"):
+    for slug in ("zcav_sector_ratio", "zcav_control"):
         assert found[slug] == "by construction", slug
+    assert found["zcav_factor_two"] == SIZE_EXCLUDED, "of a disk with a factor of one and a half"
+    twice = verdicts(runs, zones=dict.fromkeys(both, Zones.of_file(DISK.replace("580", "460"))))
+    assert twice["zcav_factor_two"] == "by construction"
     flat = verdicts(runs, zones=dict.fromkeys(both, Zones.of_file(DISK.replace("580", "900"))))
     assert flat["zcav_sector_ratio"] == flat["zcav_factor_two"] == "not reproduced"
     assert "comes with runs in virtual time" in parts_of(runs, "zcav_factor_two")[0].needs
