@@ -119,6 +119,15 @@ def test_virtual_readers_of_files_are_judged_in_one_campaign_alone():
     assert found["slowdown_alone"] == "reproduced"
 
 
+def test_cells_that_a_model_cannot_tell_apart_are_no_evidence_that_they_are_alike():
+    """In virtual time no request is late: SlowDown did as the default to the bit, and was called
+    reproduced."""
+    runs = served_runs(clock="virtual time", rate=lambda cell: rate_mib_s(cell))
+    alike = runs.trials.assign(duration_s=1.0, bandwidth_b_s=READ_MIB * MIB)
+    found = verdicts(replace(runs, trials=alike), "slowdown_alone", testbed=VIRTUAL)
+    assert found["slowdown_alone"] == "by construction"
+
+
 def test_the_model_takes_what_it_has_a_model_of():
     """TCP, daemons and loops have none: their cells would be those of UDP under another name."""
     asked = {planned.cell: experiments.experiment(PLAN, planned) for planned in PLAN.trials}

@@ -212,6 +212,8 @@ class _Test:
             baseline,
             **({"unit": unit_of(self.number)} if self.number else {}),
         )
+        if part.tested and self.source.same_by_model(self.metric, subject, baseline, other_metric):
+            part = by_construction(part)
         gated = self.source.gated(part, subject, baseline, self.metric)
         return self._decided(gated, subject, baseline)
 

@@ -180,6 +180,21 @@ class Source:
         scatter = self.scatters.of(subject["workload"], metric, *of_model)
         return stats.effect(above, below, scatter)
 
+    def same_by_model(
+        self, metric: str, subject: Cell, baseline: Cell, other_metric: str | None = None
+    ) -> bool:
+        """Return whether a model gave two cells the same to the bit: it knows no difference.
+
+        That they do not differ is then how it was made. Trials of a machine are never so alike.
+        """
+        if not self.inherent:
+            return False
+        above, below = (
+            self.sample(cell, of).sort_values("block")[["above", "below"]].to_numpy()
+            for cell, of in ((subject, metric), (baseline, other_metric or metric))
+        )
+        return np.array_equal(above, below)
+
     def part(
         self,
         what: str,
