@@ -106,6 +106,13 @@ def test_rules_hold_by_construction_and_what_follows_from_them_is_simulated(runs
     assert {*found.values()} == {"by construction"}
 
 
+def test_more_files_than_slots_lose_one_whatever_the_table_does(runs):
+    """That one of 65 files is forgotten of 64 was called reproduced."""
+    source = Readers.of(runs, 0.05, OF_PAPER.needs, decisions=decisions())
+    parts = list(CHECKS["nfsheur_eviction"](source, []))
+    assert [part.verdict for part in parts] == ["reproduced", "by construction"]
+
+
 @pytest.mark.parametrize(
     ("slug", "case", "column", "value"),
     [

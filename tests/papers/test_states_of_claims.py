@@ -179,7 +179,7 @@ def of_readers(slug, clock="real time", scale=1.0, **state):
 @pytest.mark.parametrize(
     ("slug", "scale", "state"),
     [
-        ("zcav_order", 1.0, {"device_read_percent": 2.0}),
+        ("zcav_obscures", 1.0, {"device_read_percent": 2.0}),
         ("tcq_off_27", 1.0, {"resident_percent": 80.0}),
         ("elev_ratio", 0.25, {}),
         ("elev_scsi1_times", 0.25, {}),
