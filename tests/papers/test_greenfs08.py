@@ -169,7 +169,7 @@ def test_printed_numbers_are_held_against_each_other(slug, expected):
         ("g_storage_60", {"awake_w": 5.0}, "direction only, size excluded"),
         ("g_storage_60", {"asleep_w": 7.0}, "reversed"),
         ("g_total_7", {}, "reproduced"),
-        ("g_one_spinup", {}, "reproduced"),
+        ("g_one_spinup", {}, "by construction"),
         ("g_one_spinup", {"spin_ups": 14}, "not reproduced"),
         ("g_spinup_limit", {}, "by construction"),
         ("g_spinup_limit", {"most": LIMIT + 1}, "not reproduced"),
@@ -187,8 +187,9 @@ def test_verdicts_in_virtual_time_follow_the_tables(slug, of, expected):
 
 
 def test_trips_count_what_greenfs_does_and_leave_aps_open():
+    """Nothing comes near the limits in so short a time: asleep it stays by construction."""
     found = parts("g_t5_elevator")
-    assert [part.verdict for part in found] == ["reproduced", "not testable here"]
+    assert [part.verdict for part in found] == ["by construction", "not testable here"]
     assert "accelerometer" in found[1].needs
 
 
