@@ -157,6 +157,19 @@ def test_the_worst_pair_decides_a_claim_on_all_pairs(runs):
     assert part.verdict == "underpowered"
 
 
+def test_a_pair_that_the_model_cannot_tell_apart_is_never_the_worst(runs):
+    """One reader leaves a queue nothing to order: tags or none, it is the same to the bit."""
+    virtual = replace(runs, clock="virtual time")
+    alone = virtual.trials["readers"].eq(1) & virtual.trials["disk"].eq("ddys-t36950n")
+    same = virtual.trials.assign(
+        duration_s=virtual.trials["duration_s"].mask(alone, 8.0),
+        bandwidth_b_s=virtual.trials["bandwidth_b_s"].mask(alone, 2**25),
+    )
+    slow = slower(replace(virtual, trials=same), 1.5, readers=32, queue_depth=1)
+    (part,) = judged(slow, "tcq_off_shape", testbed=VIRTUAL)["tcq_off_shape"]
+    assert (part.verdict, part.detail) == ("not reproduced", "32 readers, the worst of 6")
+
+
 def test_pairs_that_were_not_run_leave_a_claim_tested_in_part(runs):
     """The profile quick has one and eight readers of six counts."""
     few = replace(runs, trials=runs.trials[runs.trials["readers"].isin([1, 8])])

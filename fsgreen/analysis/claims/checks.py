@@ -19,6 +19,7 @@ from fsgreen.design import Cell
 WORST_FIRST: tuple[Verdict, ...] = (
     *(*REFUSED, "inconclusive", "underpowered"),
     *reversed(AGREES),
+    "by construction",
 )
 
 
