@@ -384,6 +384,21 @@ def test_readers_who_are_done_together_do_not_show_the_direction_of_a_spread(run
     assert {part.verdict for part in parts} == {"not reproduced"}
 
 
+def test_lines_without_a_bend_are_not_told_apart_by_their_rounding(runs):
+    """Both left a hundred-thousandth of the variance, one of it a tenth: that was "reversed"."""
+    eighths = runs.finishes["rank"].eq(4) & runs.finishes["trial"].str.contains("wd200bb")
+    bent = runs.finishes.assign(ended_s=runs.finishes["ended_s"] * (1 + 1e-4 * eighths))
+    assert verdicts(replace(runs, finishes=bent), "elev_shape") == {"elev_shape": "not reproduced"}
+
+
+def test_what_hangs_on_an_assumed_speed_of_readers_is_not_decided_by_it(runs):
+    """The jump is there in real time, and one reader later in virtual time: "reversed", it said."""
+    virtual = replace(runs, clock="virtual time")
+    for of, tested in ((virtual, False), (runs, True)):
+        parts = ledger_of({VIRTUAL: source(of)}, "ncscan_jump")["ncscan_jump"]
+        assert [part.tested for part in parts] == [tested] * 2
+
+
 def test_each_file_system_decides_by_itself(runs):
     """Pooled, the fair readers of ext2 would hide the unfair ones of ext4 behind a mean."""
     finishes = runs.finishes.copy()

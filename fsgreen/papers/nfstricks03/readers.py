@@ -21,8 +21,9 @@ METRICS = ("rate", "elapsed", "finish N", "spread", "bend", "step N", "reordered
 MIB = 2**20
 REAL, VIRTUAL = "real time", "virtual time"
 
-ROUNDING = 1e-12
-"""A line is no straighter than this share of its variance."""
+STRAIGHT = 1e-3
+"""A line that leaves less than this share of the variance is straight: no figure shows its bend. In
+virtual time that is when, within 10 ms, a reader begins."""
 
 
 TREATMENTS = ("file_system", "disk", "partition", "queue_depth", "scheduler", "readers")
@@ -148,7 +149,7 @@ class Runs:
             case "bend":
                 ranks = ended_s.columns.to_numpy(dtype=float)
                 left = [1 - np.corrcoef(ranks, row)[0, 1] ** 2 for row in ended_s.to_numpy()]
-                return _sample(cell, np.maximum(left, ROUNDING))
+                return _sample(cell, np.maximum(left, STRAIGHT))
             case "step":
                 mean_s = (ended_s[last] - ended_s[1]) / (last - 1)
                 return _sample(cell, ended_s[int(rank) + 1] - ended_s[int(rank)], mean_s)
