@@ -13,7 +13,7 @@ import pandas as pd
 
 from fsgreen import paths, schema
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
-from fsgreen.claims import OTHER_STATE, load_claims, statements
+from fsgreen.claims import UNTESTED, load_claims, statements
 from fsgreen.design import load_study
 from fsgreen.evidence import RERUN, last_took_s
 from fsgreen.outcome import said
@@ -177,7 +177,7 @@ def _best(of_campaigns: Mapping[str, pd.DataFrame], slug: str) -> str | None:
     ranks = {}
     for name, table in of_campaigns.items():
         rows = table[table["slug"] == slug]
-        decided = rows.loc[rows["verdict"] != OTHER_STATE, "kind"]
+        decided = rows.loc[~rows["verdict"].isin(UNTESTED), "kind"]
         if len(rows):
             ranks[name] = min((KINDS.index(kind) for kind in decided), default=len(KINDS))
     return min(ranks, key=lambda name: ranks[name], default=None)

@@ -12,7 +12,7 @@ import pandas as pd
 from fsgreen import paths, schema
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
-from fsgreen.claims import OTHER_STATE, statements, written
+from fsgreen.claims import UNTESTED, statements, written
 from fsgreen.design import Cell
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
@@ -75,7 +75,7 @@ def campaign_of(claim: Claim) -> str | None:
 
     def rank(campaign: str) -> tuple[int, bool, int]:
         rows = tables[campaign][tables[campaign]["slug"] == claim.slug]
-        kinds = rows.loc[rows["verdict"] != OTHER_STATE, "kind"]
+        kinds = rows.loc[~rows["verdict"].isin(UNTESTED), "kind"]
         strongest = min((KINDS.index(kind) for kind in kinds), default=len(KINDS))
         return strongest, rows.empty, len(read_plan(campaign).trials)
 

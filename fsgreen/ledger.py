@@ -18,7 +18,7 @@ from fsgreen.analysis.claims.together import (
     claims_together,
     parts_together,
 )
-from fsgreen.claims import DISAGREE, OTHER_STATE, VERDICTS, statements
+from fsgreen.claims import DISAGREE, UNTESTED, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.gathered import fleets
@@ -115,7 +115,8 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
         by_trials = row["basis"] in ("measured", "simulated") and NAME not in of_campaigns
         where = f", {plural(count, 'campaign')}" if by_trials else ""
         kind = f" ({SPELLED[row['basis']]}{where})" if row["basis"] != row["verdict"] else ""
-        yield f"  {row['verdict']}: {row['slug']}{kind}"
+        whole = " (in part)" if row["scope"] == "part" else ""
+        yield f"  {row['verdict']}{whole}: {row['slug']}{kind}"
 
 
 def verdicts(study: str) -> dict[str, str]:
@@ -202,7 +203,7 @@ def _summary(
 
 def _campaigns(of_campaigns: Told) -> Iterator[dict[str, str]]:
     for name, table in of_campaigns.items():
-        decided = table[table["verdict"] != OTHER_STATE]
+        decided = table[~table["verdict"].isin(UNTESTED)]
         counts = Counter(decided["kind"])
         kinds = [f"{counts[kind]} {SPELLED[kind]}" for kind in KINDS if counts[kind]]
         first = table.iloc[0] if len(table) else {"place": "?", "profile": "?"}

@@ -18,7 +18,7 @@ from fsgreen.analysis.claims.together import KINDS, claims_together, parts_toget
 from fsgreen.claims import AGREES, DISAGREE, OTHER_STATE, UNTESTED, load_claims, missing, statements
 from fsgreen.design import load_study
 from fsgreen.papers import judging
-from fsgreen.pipeline.summary import HOLDS
+from fsgreen.pipeline.summary import HOLDS, answer
 from fsgreen.reduce import read_csv
 from fsgreen.words import plural
 
@@ -144,7 +144,7 @@ def _paper(study: str) -> dict[str, str]:
 def _counts(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield how many claims hold by each kind of evidence that can be right or wrong."""
     for kind in KINDS:
-        verdicts = [row["verdict"] for row in claims if row["basis"] == kind]
+        verdicts = [answer(row) for row in claims if row["basis"] == kind]
         if not verdicts or kind == "by construction":
             continue
         columns = {**HOLDS, "open": OPEN, "underpowered": ("underpowered",)}

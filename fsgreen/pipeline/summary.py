@@ -9,9 +9,18 @@ from typing import NamedTuple
 
 from fsgreen.claims import DISAGREE, OTHER_STATE, SIZE_EXCLUDED, SIZE_OPEN
 
-YES, PARTLY, NO = ("reproduced",), (SIZE_OPEN, SIZE_EXCLUDED), ("not reproduced", "reversed")
+IN_PART = "reproduced in part"
+YES, NO = ("reproduced",), ("not reproduced", "reversed")
+PARTLY = (SIZE_OPEN, SIZE_EXCLUDED, IN_PART)
 HOLDS = {"yes": YES, "partly": PARTLY, "no": NO}
-"""Whether a claim holds: partly where its direction does, and its size is another or open."""
+"""Whether a claim holds: partly where its direction does, and its size is another or open, or where
+only a part of it was tested."""
+
+
+def answer(claim: Mapping[str, str]) -> str:
+    """Return the verdict on a claim, a row of `claims.csv`, or that it was reproduced in part."""
+    in_part = claim["scope"] == "part" and claim["verdict"] in YES
+    return IN_PART if in_part else claim["verdict"]
 
 
 class Group(NamedTuple):
@@ -31,7 +40,7 @@ class Group(NamedTuple):
         counts = []
         for name, verdicts in self.counted.items():
             of_kind = (row for row in rows if self.basis in ("", row["basis"]))
-            count = sum(row["verdict"] in verdicts for row in of_kind)
+            count = sum(answer(row) in verdicts for row in of_kind)
             counts.append(f"{count or '':>{len(name)}}")
         return "  ".join(counts).rjust(self.width)
 

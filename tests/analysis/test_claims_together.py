@@ -10,6 +10,7 @@ from scipy import stats as distributions
 
 from fsgreen import paths
 from fsgreen.analysis.claims.together import (
+    as_told,
     claims_together,
     over_parts,
     parts_together,
@@ -98,6 +99,22 @@ def test_campaigns_that_disagree_are_not_pooled():
     assert list(claims["verdict"]) == ["reproduced", "not testable here"]
     assert over_parts([DISAGREE, "reproduced"]) == DISAGREE
     assert over_parts([DISAGREE, "reversed"]) == "reversed"
+
+
+def test_a_claim_of_which_a_part_was_not_tested_is_not_called_whole():
+    """A campaign that had ext3 and not ReiserFS reproduced a claim on both, in the ledger alone."""
+    tested = part_of_a_campaign(0.181, 0.001)
+    absent = {"part": "reiserfs over ext3", "verdict": "not testable here", "basis": ""}
+    elsewhere = {"slug": "other", "part": "Something else.", **absent}
+    about = {name: tested[name] for name in ("testbed", "profile", "place")}
+    rows = pd.DataFrame([tested, tested | absent, tested | elsewhere])
+    parts = as_told(rows.drop(columns=["kind", *about]), campaign="one", **about)
+    assert list(parts["slug"]) == ["gain", "gain"], "a claim that nothing tested is not told of"
+    (claim, other) = claims_together(parts_together({"one": parts}), STATEMENTS).to_dict("records")
+    assert (claim["verdict"], claim["scope"]) == ("reproduced", "part")
+    assert (other["verdict"], other["scope"]) == ("not testable here", "")
+    whole = together(one=[tested])
+    assert list(claims_together(whole, {"gain": "x"})["scope"]) == ["whole"]
 
 
 def test_kinds_of_evidence_are_never_pooled():

@@ -13,10 +13,11 @@ WIDEST = 100
 """Columns of text that are read with ease."""
 
 
-def written(file: Path, *claims: tuple[str, str]) -> Path:
+def written(file: Path, *claims: tuple[str, str], scope: str = "whole") -> Path:
     """A table of claims with these verdicts and bases."""
+    rows = [("verdict", "basis", "scope"), *((*claim, scope) for claim in claims)]
     with file.open("w", newline="") as lines:
-        csv.writer(lines).writerows([("verdict", "basis"), *claims])
+        csv.writer(lines).writerows(rows)
     return file
 
 
@@ -24,7 +25,7 @@ def written(file: Path, *claims: tuple[str, str]) -> Path:
 @pytest.mark.parametrize("basis", [*get_args(Basis), ""])
 def test_every_claim_is_counted_once_at_most(verdict: str, basis: str) -> None:
     """One that were counted twice would be evidence twice."""
-    rows = [{"verdict": verdict, "basis": basis}]
+    rows = [{"verdict": verdict, "basis": basis, "scope": ""}]
     counts = [word for group in GROUPS for word in group.line(rows).split()]
     undecided = GROUPS[4:]
     if basis or any(verdict in of for group in undecided for of in group.counted.values()):
@@ -49,6 +50,14 @@ def test_kinds_of_evidence_stand_apart(tmp_path: Path) -> None:
         *("yes", "no", "yes", "partly", "powered", "state")
     ]
     assert len(names) <= WIDEST
+
+
+def test_a_claim_of_which_a_part_was_not_tested_holds_partly(tmp_path: Path) -> None:
+    """One number of three was looked at, and the claim was counted as one that holds."""
+    file = written(tmp_path / "claims.csv", ("reproduced", "measured"), scope="part")
+    _, _, names, row = table({"fast10": file})
+    ends = {at + len(word): word for word, at in positions(names)}
+    assert [ends[at + len(word)] for word, at in positions(row)[1:]] == ["partly"]
 
 
 def positions(line: str) -> list[tuple[str, int]]:

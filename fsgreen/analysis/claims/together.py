@@ -22,6 +22,7 @@ from fsgreen.claims import (
     DISAGREE,
     OTHER_STATE,
     REFUSED,
+    UNTESTED,
     Band,
     Basis,
     Part,
@@ -92,7 +93,7 @@ def tell(campaign: str, *, shipped: bool) -> None:
 
 
 def as_told(parts: pd.DataFrame, *, testbed: str, **about: str) -> pd.DataFrame:
-    """Return the parts that have a verdict, as a campaign tells them.
+    """Return the parts that have a verdict, as a campaign tells them; of their claims also others.
 
     Parameters
     ----------
@@ -103,10 +104,15 @@ def as_told(parts: pd.DataFrame, *, testbed: str, **about: str) -> pd.DataFrame:
     **about : str
         `campaign`, `profile` and `place`.
     """
-    known = parts[parts["basis"].fillna("").ne("") | (parts["verdict"] == OTHER_STATE)]
+    basis, elsewhere = parts["basis"].fillna(""), parts["verdict"] == OTHER_STATE
+    decided = basis.ne("")
+    # Without what was not tested of a claim, one that holds in part would look whole.
+    beside = parts["slug"].isin(parts.loc[decided, "slug"]) & ~elsewhere
+    of_trials = parts["slug"].isin(parts.loc[decided & basis.ne("published"), "slug"])
     trials = "simulated" if testbed in SIMULATED else "measured"
-    kind = known["basis"].where(known["basis"].fillna("").ne(""), trials)
-    return _with_texts(known.assign(kind=kind, testbed=testbed, **about), TEXTS)[[*TEXTS, *NUMBERS]]
+    kind = basis.where(decided, trials).mask(beside & ~of_trials, "published")
+    known = parts.assign(kind=kind, testbed=testbed, **about)[decided | beside | elsewhere]
+    return _with_texts(known, TEXTS)[[*TEXTS, *NUMBERS]]
 
 
 def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
@@ -176,7 +182,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     named = ["slug", "part", "kind", "published"]
     every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
     keys = [*named, "nth"]
-    decided = every[every["verdict"] != OTHER_STATE].drop_duplicates(keys)
+    decided = every[~every["verdict"].isin(UNTESTED)].drop_duplicates(keys)
     count = Counter(decided[["slug", "kind"]].itertuples(index=False, name=None))
     rows = [
         _row(of_part, together, same, count)
@@ -193,12 +199,14 @@ def _row(
     same: Mapping[Key, float],
     count: Mapping[tuple[str, str], int],
 ) -> dict[str, Any]:
-    decided = of_part[of_part["verdict"] != OTHER_STATE]
+    decided = of_part[~of_part["verdict"].isin(UNTESTED)]
     first = (of_part if decided.empty else decided).iloc[0]
     row = {
         **{name: first[name] for name in ("slug", "part", "kind")},
         "detail": first["detail"] if of_part["detail"].nunique() == 1 else "",
-        "verdict": _alike(list(decided["verdict"])),
+        "verdict": min(of_part["verdict"], key=UNTESTED.index)
+        if decided.empty
+        else _alike(list(decided["verdict"])),
         "published": first["published"],
         "campaigns_count": decided["campaign"].nunique(),
         **{name: _found(one) for name, one in of_part.set_index("campaign").iterrows()},
@@ -245,8 +253,6 @@ def _alike(verdicts: Sequence[str]) -> str:
     Of many campaigns some refuse a right claim by chance: where the others cannot tell, there must
     be more of these than chance gives one claim in twenty.
     """
-    if not verdicts:
-        return OTHER_STATE
     told = [verdict for verdict in verdicts if verdict not in UNDECIDED] or verdicts
     if len({*told}) == 1:
         chance = distributions.binom.sf(len(told) - 1, len(verdicts), stats.LEVEL / 2)
@@ -292,6 +298,8 @@ def _text(value: Any) -> Any:
 def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.DataFrame:
     """Return a row per claim: its verdict by each kind of evidence, and that of the strongest.
 
+    `scope` is `part` where that kind did not test all parts of the claim.
+
     Parameters
     ----------
     parts : DataFrame
@@ -301,7 +309,8 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
     """
     rows = []
     for slug, statement in statements.items():
-        of_claim = parts[parts["slug"] == slug]
+        every = parts[parts["slug"] == slug]
+        of_claim = every[every["verdict"] != "not testable here"]
         verdicts: dict[str, str] = {
             kind: over_parts(of_kind["verdict"])
             for kind in KINDS
@@ -309,7 +318,8 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
         }
         decided = [kind for kind, verdict in verdicts.items() if verdict != OTHER_STATE]
         basis = decided[0] if decided else ""
-        counts = of_claim.loc[of_claim["kind"] == basis, "campaigns_count"]
+        of_basis = of_claim[of_claim["kind"] == basis]
+        counts = of_basis["campaigns_count"]
         rows.append(
             {
                 "slug": slug,
@@ -317,13 +327,23 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
                 "verdict": verdicts[decided[0]]
                 if decided
                 else next(iter(verdicts.values()), "not testable here"),
+                "scope": _scope(every, of_basis),
                 "basis": basis,
                 "campaigns_count": int(counts.max()) if len(counts) else 0,
                 **{str(kind): verdicts.get(kind, "") for kind in KINDS},
             }
         )
-    columns = ["slug", "statement", "verdict", "basis", "campaigns_count", *KINDS]
+    columns = ["slug", "statement", "verdict", "scope", "basis", "campaigns_count", *KINDS]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _scope(every: pd.DataFrame, of_basis: pd.DataFrame) -> str:
+    """Return whether one kind of evidence tested all parts of a claim; "" where it tested none."""
+    tested = of_basis[~of_basis["verdict"].isin((*UNTESTED, "by construction"))]
+    if tested.empty:
+        return ""
+    parts, known = (of[["part", "published"]].drop_duplicates() for of in (every, tested))
+    return "whole" if len(known) == len(parts) else "part"
 
 
 def over_parts(verdicts: Iterable[str]) -> str:
