@@ -77,6 +77,12 @@ def _falls_behind(source: Source, numbers: Numbers) -> Iterator[Part]:
         yield source.part(what, Band(0, 1, 0), "falls", standing, *cells)
 
 
+def _group_sizes(source: Source, numbers: Numbers) -> Iterator[Part]:
+    """Yield that nothing here tells how small and how large a group of xfs may be."""
+    what = "size of an allocation group, the least and the most"
+    yield Part(what, "not testable here", needs=source.needs["group-sizes"])
+
+
 def _experiments_won(source: Source, numbers: Numbers) -> Iterator[Part]:
     """Yield the share of experiments in which xfs does most work per joule."""
     experiments = list(product(PATTERNS, REQUESTS_KIB, PROCESSES))
