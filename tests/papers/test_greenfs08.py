@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import design, paths
-from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_of
 from fsgreen.claims import combine
 from fsgreen.errors import FsgreenError
@@ -184,6 +184,33 @@ def test_printed_numbers_are_held_against_each_other(slug, expected):
 )
 def test_verdicts_in_virtual_time_follow_the_tables(slug, of, expected):
     assert verdict(slug, **of) == expected
+
+
+def test_an_order_of_four_is_not_reproduced_by_its_ends():
+    """Only the local disk and GreenFS were compared; that GreenFS and flash are level was not."""
+    files = {
+        "ext3": (None, 2.0),
+        "ext3 ": ("x25-m-g2-slowed", 1.06),
+        "greenfs": ("x25-m-g2-slowed", 1.0),
+    }
+    rows = [
+        {
+            **{"workload": "startup", "file_system": name.strip(), "option": "default"},
+            **{"flash": flash, "load_ops_s": None, "block": block, "resident_percent": 0.0},
+            "duration_s": took_s * (1 + block / 1000),
+        }
+        for name, (flash, took_s) in files.items()
+        for block in range(1, 6)
+    ]
+    source = Source(pd.DataFrame(rows), 0.01, OF_PAPER.needs)
+    found = {
+        part.published: part.verdict for part in parts_of(OF_PAPER, "g_em_order", source, CHECKS)
+    }
+    assert found == {
+        "slower from the local disk than on GreenFS": "reproduced",
+        "slower from the local disk than by NFS": "not testable here",
+        "flash and GreenFS level": "not reproduced",
+    }
 
 
 def test_trips_count_what_greenfs_does_and_leave_aps_open():

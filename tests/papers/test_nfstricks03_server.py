@@ -81,6 +81,7 @@ def test_a_server_as_published_reproduces_the_published():
     [
         ("cursor_50", lambda cell: 1 / 1.7 if cell.get("heuristic") == "cursors" else 1, None),
         ("nfsheur_presence", lambda cell: 2 if cell.get("table") == "small" else 1, None),
+        ("nfsheur_presence", lambda cell: 0.9 if cell.get("table") == "large" else 1, None),
         ("nfs_half_local", lambda cell: 2 if cell["workload"] == "nfs" else 1, None),
         ("udp_falls", lambda cell: cell["readers"] if cell["workload"] == "nfs" else 1, "reversed"),
     ],
