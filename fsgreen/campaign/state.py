@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import struct
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +25,10 @@ PULSES = "pulses.jsonl"
 STOPPING = "stopping.json"
 """What ended each cell, where the plan lets cells end before its last block (rule 27)."""
 
+WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+"""A lock of a whole file (`struct flock`), which can be asked for without taking it, unlike one of
+flock(2)."""
+
 
 class Campaign:
     """The folder of a campaign's raw traces.
@@ -39,6 +45,7 @@ class Campaign:
         self.name = name
         self._blocks = blocks
         self.folder = paths.raw(name)
+        self._lock = self.folder.parent / f".{name}.lock"
         self._measured: dict[str, Measured] = {}
 
     def adopt(self, plan: Plan) -> None:
@@ -176,10 +183,10 @@ class Campaign:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold the campaign, so that no second harness measures into it."""
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with (self.folder.parent / f".{self.name}.lock").open("a") as lock:
+        self._lock.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock.open("a") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.fcntl(lock, fcntl.F_OFD_SETLK, WHOLE_FILE)
             except BlockingIOError:
                 raise FsgreenError(
                     "another fsgreen is measuring this campaign",
@@ -187,6 +194,17 @@ class Campaign:
                     next_step=f"wait for it, or look at it: fsgreen status {self.name}",
                 ) from None
             yield
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a harness holds the campaign; to ask that keeps none from beginning."""
+        try:
+            with self._lock.open() as lock:
+                held = fcntl.fcntl(lock, fcntl.F_OFD_GETLK, WHOLE_FILE)
+        except FileNotFoundError:
+            return False
+        (kind,) = struct.unpack_from("h", held)
+        return bool(kind != fcntl.F_UNLCK)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from fsgreen.campaign import Campaign
 from fsgreen.design.members import member
 from fsgreen.design.overview import spell
-from fsgreen.errors import FsgreenError
 from fsgreen.fleet import record
 from fsgreen.words import plural
 
@@ -29,7 +28,7 @@ def status(campaign: str) -> Iterator[str]:
         If its record is damaged.
     """
     kept = record.read(campaign)
-    measures = _measures(campaign)
+    measures = Campaign(campaign).is_measured
     yield f"{campaign}: {kept.study}, profile {kept.profile}, on {_where(kept)}"
     yield from _to_go(kept)
     if not measures:
@@ -77,12 +76,3 @@ def _trials(post: record.Post) -> str:
         return "none of its trials is here"
     of = f" of {post.due_count}" if post.due_count else ""
     return f"{post.here_count}{of} trials are here"
-
-
-def _measures(campaign: str) -> bool:
-    """Return whether home is measuring now."""
-    try:
-        with Campaign(campaign).alone():
-            return False
-    except FsgreenError:
-        return True
