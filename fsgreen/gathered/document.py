@@ -19,7 +19,9 @@ from fsgreen.schema import Strict, faults_of
 T = TypeVar("T")
 
 FORMAT = "fsgreen results"
-SCHEMA = 1
+SCHEMA = 2
+OF_ONE_TESTBED = 1
+"""The schema of a file whose campaign had one testbed: versions that know no other read it, too."""
 MOST_B = 4 << 20
 """A file that is larger holds no results of one campaign."""
 
@@ -162,7 +164,10 @@ class Effect(Strict):
 
 
 class Results(Strict):
-    """What a campaign found, and on what: all that goes along."""
+    """What a campaign found, and on what: all that goes along.
+
+    Testbeds that shared the blocks are equal: `machine` and `testbed` are those of one of them.
+    """
 
     fsgreen: Text
     study: Text
@@ -171,6 +176,7 @@ class Results(Strict):
     workloads: dict[Text, Digest]
     machine: Machine
     testbed: Testbed
+    testbeds_count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     boundary: Text
     meters: Rows[Meter]
     rules_fired: Rows[Many]
@@ -186,7 +192,11 @@ class Results(Strict):
 
     def text(self) -> str:
         """Return the text of the file: JSON, a row of a table in a line."""
-        whole = {"format": FORMAT, "schema": SCHEMA, **self.model_dump(mode="json")}
+        values = self.model_dump(mode="json")
+        if self.testbeds_count == 1:
+            del values["testbeds_count"]
+        schema = SCHEMA if self.testbeds_count > 1 else OF_ONE_TESTBED
+        whole = {"format": FORMAT, "schema": schema, **values}
         whole = {"sha256": _digest(whole), **whole}
         parts = []
         for name, value in whole.items():
@@ -237,7 +247,7 @@ def parsed(held: bytes, where: Path) -> Results:
             where=where,
             next_step="update fsgreen: git pull",
         )
-    if schema != SCHEMA:
+    if schema not in (OF_ONE_TESTBED, SCHEMA):
         raise _foreign(where, "no fsgreen wrote its schema")
     told = whole.pop("sha256", None)
     if told != _digest(whole):

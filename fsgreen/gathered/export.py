@@ -75,6 +75,7 @@ def results_of(campaign: str) -> Results:
             workloads=records.digests(plan, identity),
             machine=records.machine(identity),
             testbed=records.testbed(identity),
+            testbeds_count=records.testbeds_count(identity),
             boundary=records.boundary(identity),
             meters=tuple(records.meters(identity)),
             rules_fired=tuple(rows.rules_in(trust, "fired")),

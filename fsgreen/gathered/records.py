@@ -25,7 +25,10 @@ VIRTUAL_MACHINES = {*HYPERVISORS.values(), "none", "unknown"}
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 ALONG: Mapping[str, Sequence[str]] = {
-    "campaign": ("study", "plan_hash", "audit", "testbed", "meters", "boundary", "workloads"),
+    "campaign": (
+        *("study", "plan_hash", "audit", "testbed", "testbeds"),
+        *("meters", "boundary", "workloads"),
+    ),
     "audit": ("cpu", "cores_count", "memory_b", "kernel", "virtual_machine", "disks"),
     "testbed": ("kind", "in_memory", "model", "clock"),
     "meter": ("driver", "model", "boundary", "rate_hz", "resolution_w", "gain_error", "source"),
@@ -90,6 +93,11 @@ def testbed(identity: Identity) -> Testbed:
         model=broad.hardware(of.get("model")),
         clock=broad.one_of(of["clock"], CLOCKS) if "clock" in of else "",
     )
+
+
+def testbeds_count(identity: Identity) -> int:
+    """Return on how many testbeds trials ran: on one, unless several shared the blocks."""
+    return len(identity.get("testbeds", ())) or 1
 
 
 def boundary(identity: Identity) -> str:

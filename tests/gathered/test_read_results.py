@@ -106,7 +106,7 @@ def test_whoever_knows_the_digest_can_lie_and_break_nothing(sent, whole, data):
     ("at", "to", "said"),
     [
         (("format",), "another", "its format is 'fsgreen results'"),
-        (("schema",), 2, "a newer fsgreen wrote this file: its schema is 2"),
+        (("schema",), 3, "a newer fsgreen wrote this file: its schema is 3"),
         (("schema",), [1], "no fsgreen wrote its schema"),
         (("effects", 0, "ratio", "x"), "much", "effects.0.ratio.x: takes a number"),
         (("effects", 0, "of"), {"file_system": "\x1b[2J"}, "not as fsgreen wrote it"),
@@ -114,6 +114,7 @@ def test_whoever_knows_the_digest_can_lie_and_break_nothing(sent, whole, data):
         (("effects", 0, "ratio"), {"x": 1.0, "low": 9.0, "high": 2.0}, "begins at its lower end"),
         (("effects", 0, "ratio"), {"x": -1.0, "low": -2.0, "high": 0.5}, "above 0"),
         (("machine", "owner"), "alice", "unknown key owner"),
+        (("testbeds_count",), 0, "testbeds_count"),
     ],
 )
 def test_what_is_wrong_is_said(whole, at, to, said):

@@ -186,3 +186,17 @@ def test_without_a_comparison_there_are_cells(copied):
         paths.results(copied) / "effects.csv", index=False
     )
     assert not gathered.results_of(copied).effects
+
+
+def test_a_campaign_that_testbeds_shared_is_not_sent_as_that_of_one(copied, tmp_path):
+    """Twelve machines would be taken for one; which they are is nobody's business."""
+    alone = gathered.results_of(copied)
+    assert json.loads(alone.text())["schema"] == 1, "older versions would not read it any more"
+    file = paths.raw(copied) / paths.IDENTITY
+    members = [f"{copied}.{name}" for name in SECRETS[:3]]
+    file.write_text(json.dumps({**json.loads(file.read_text()), "testbeds": members}))
+    done = gathered.write(copied, tmp_path / "mine.json")
+    assert done.results == alone.model_copy(update={"testbeds_count": 3})
+    assert gathered.about(done.results).startswith("3 testbeds that are alike, ")
+    assert gathered.read(done.file) == done.results
+    assert not any(name in done.file.read_text() for name in members)
