@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -62,3 +63,9 @@ def read(campaign: str) -> list[Given]:
 def owners(campaign: str) -> dict[int, str]:
     """Return the testbed that each block was given to last; raises FsgreenError as `read`."""
     return {line.block: line.testbed for line in read(campaign)}
+
+
+def in_order(lines: Sequence[Given], testbed: str) -> list[int]:
+    """Return the blocks that a testbed was given, in order; one given twice where it was last."""
+    blocks = [line.block for line in lines if line.testbed == testbed]
+    return [*dict.fromkeys(reversed(blocks))][::-1]

@@ -1,7 +1,7 @@
 """One campaign of the blocks that testbeds shared: each trial once, in the files that came home.
 
 `campaign` in its records says on which testbed a trial was measured. What a testbed measured of a
-block that another then began anew is kept with what was discarded (rule 48).
+block that another then began anew is kept aside: half a block compares nothing.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fsgreen.design.members import member
 from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.carry import check_same
-from fsgreen.fleet.given import Given
+from fsgreen.fleet.given import Given, in_order
 from fsgreen.fleet.tasks import RECORD, digest
 from fsgreen.trial import Trial
-from fsgreen.trial.folder import DISCARDED
+from fsgreen.trial.folder import DISCARDED, SUPERSEDED
 from fsgreen.words import plural
 
 CONFOUNDS = "confounds.json"
@@ -51,17 +51,22 @@ def join(name: str, lines: Sequence[Given]) -> Campaign:
     with made.alone(), trial.full_disk_explained(made.folder):
         for each in begun.values():
             made.adopt(each.plan())
-        aside = _digests(made.folder / DISCARDED) | _digests(made.folder / "invalid")
+        aside = {
+            recorded
+            for place in (DISCARDED, SUPERSEDED, "invalid")
+            for recorded in _digests(made.folder / place)
+        }
         for testbed, each in begun.items():
             for one in trial.list_trials(each.folder):
                 counts = owners.get(one.record.block) == testbed
-                _add(one, made.folder, "trials" if counts else DISCARDED, aside)
+                _add(one, made.folder, "trials" if counts else SUPERSEDED, aside)
             for one in trial.list_invalid(each.folder):
                 _add(one, made.folder, "invalid", aside)
             for one in trial.list_discarded(each.folder):
                 _add(one, made.folder, DISCARDED, aside)
         measured = {testbed: each for testbed, each in begun.items() if testbed in owners.values()}
-        _keep_identity(made, [*measured.values()])
+        blocks = {each.name: in_order(lines, testbed) for testbed, each in measured.items()}
+        _keep_identity(made, [*measured.values()], blocks)
     if pending := [planned.trial for planned in made.pending()]:
         raise FsgreenError(
             f"{plural(len(pending), 'trial')} of the plan did not come, {pending[0]} first: "
@@ -82,8 +87,8 @@ def _add(one: Trial, target: Path, place: str, aside: set[str]) -> None:
     if place == "trials" and final.exists():
         check_same(final, recorded)
         return
-    if place == DISCARDED:
-        final = trial.place_to_discard(target, one.name)
+    if place in (DISCARDED, SUPERSEDED):
+        final = trial.place_to_discard(target, one.name, place)
     if place == "invalid":
         names = (final.with_name(f"{one.name}.{nth}") for nth in itertools.count(1))
         final = next(free for free in names if not free.exists())
@@ -115,7 +120,9 @@ def _digests(folder: Path) -> set[str]:
     return {digest(entry / RECORD) for entry in entries}
 
 
-def _keep_identity(made: Campaign, members: Sequence[Campaign]) -> None:
+def _keep_identity(
+    made: Campaign, members: Sequence[Campaign], blocks: Mapping[str, Sequence[int]]
+) -> None:
     """Write what the campaign began with: the testbed whose core is the fastest stands for all.
 
     Each trial was held to the speed and the idle band of its own testbed.
@@ -132,6 +139,7 @@ def _keep_identity(made: Campaign, members: Sequence[Campaign]) -> None:
         **identities[0],
         "campaign": made.name,
         "testbeds": [each.name for each in members],
+        "blocks": blocks,
         "speeds_loops_s": {
             each.name: its["audit"].get("speed_loops_s")
             for each, its in zip(by_speed, identities, strict=True)

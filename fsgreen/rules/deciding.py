@@ -157,23 +157,32 @@ def _components(
 def measured_late(evidence: Evidence) -> list[str]:
     """Return the trials that ran after a later block, and of which no earlier try is kept.
 
-    Of testbeds that share the blocks each has its own, which others measure side by side.
+    Of testbeds that share the blocks each has its own, in the order in which they were given to it.
     """
     started_s: dict[tuple[str, int], list[float]] = {}
     for record in evidence.records:
-        started_s.setdefault((record.campaign, record.block), []).append(record.clock.unix_s)
+        place = record.campaign, evidence.turn(record)
+        started_s.setdefault(place, []).append(record.clock.unix_s)
     begun_s = {place: float(np.median(each_s)) for place, each_s in started_s.items()}
-    tried = {record.trial for record in [*evidence.invalid, *evidence.discarded]}
+    kept = (*evidence.invalid, *evidence.discarded, *evidence.superseded)
+    tried = {record.trial for record in kept}
     return [
         record.trial
         for record in evidence.records
         if record.trial not in tried
         and any(
             at_s < record.clock.unix_s
-            for (campaign, block), at_s in begun_s.items()
-            if campaign == record.campaign and block > record.block
+            for (campaign, turn), at_s in begun_s.items()
+            if campaign == record.campaign and turn > evidence.turn(record)
         )
     ]
+
+
+def begun_anew(evidence: Evidence) -> str:
+    """Return how many trials a testbed lost with its block, as an end of a sentence; "" if none."""
+    count = len(evidence.superseded)
+    told = f"; {plural(count, 'trial')} kept of blocks that another testbed then began anew"
+    return told if count else ""
 
 
 def all_that_was_started(evidence: Evidence) -> Answer:
@@ -184,9 +193,11 @@ def all_that_was_started(evidence: Evidence) -> Answer:
             "measured after a later block, without what may have stood there before: "
             f"{named_trials(late)}"
         )
-    refused = plural(len(evidence.invalid), "refused trial")
+    refused, moved = plural(len(evidence.invalid), "refused trial"), begun_anew(evidence)
     if not evidence.discarded:
-        return quiet(f"nothing was set aside after it was measured; {refused} kept with a reason")
+        return quiet(
+            f"nothing was set aside after it was measured; {refused} kept with a reason{moved}"
+        )
     kept = f"{plural(len(evidence.discarded), 'trial')} set aside after a look, and kept"
     effects = evidence.effects
     if "first_outcome" not in effects:
@@ -202,8 +213,8 @@ def all_that_was_started(evidence: Evidence) -> Answer:
     if len(other):
         told = ", ".join(f"{count} {change}" for change, count in changes.items())
         differ = f"{len(other)} of {len(known)} comparisons come out differently: {told}"
-        return fired(f"{text}, and {differ}")
-    return quiet(f"{text}, and all {len(known)} comparisons end the same")
+        return fired(f"{text}, and {differ}{moved}")
+    return quiet(f"{text}, and all {len(known)} comparisons end the same{moved}")
 
 
 def evidence_counts_once(evidence: Evidence) -> Answer:

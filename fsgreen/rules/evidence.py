@@ -29,6 +29,7 @@ from fsgreen.trial import (
     energies_of,
     list_discarded,
     list_invalid,
+    list_superseded,
     list_trials,
 )
 
@@ -44,9 +45,9 @@ class Evidence:
     ----------
     plan, identity
         What was to be measured, and `campaign.json`.
-    records, invalid, discarded : sequence of TrialRecord
-        The records of the trials that count, of those that broke a rule, and of those that somebody
-        set aside.
+    records, invalid, discarded, superseded : sequence of TrialRecord
+        The records of the trials that count, of those that broke a rule, of those that somebody set
+        aside, and of those in a block that another testbed of a fleet then began anew.
     audits : mapping
         `audit.json` by trial that counts.
     altered : sequence of str
@@ -70,6 +71,7 @@ class Evidence:
     records: Sequence[TrialRecord]
     invalid: Sequence[TrialRecord]
     discarded: Sequence[TrialRecord]
+    superseded: Sequence[TrialRecord]
     audits: Mapping[str, Mapping[str, Any]]
     altered: Sequence[str]
     power: pd.DataFrame
@@ -93,6 +95,11 @@ class Evidence:
         if "testbeds" not in self.identity:
             return {}
         return {record.trial: record.campaign for record in self.records}
+
+    def turn(self, record: TrialRecord) -> int:
+        """Return when a testbed had the block of a trial: as it was given to it, or its number."""
+        given: Sequence[int] = self.identity.get("blocks", {}).get(record.campaign, ())
+        return given.index(record.block) if record.block in given else record.block
 
     def checked(self, rule: int) -> dict[str, str]:
         """Return what the checks of a rule said, by trial that has one."""
@@ -144,15 +151,17 @@ def gather(campaign: str) -> Evidence:
         If the campaign has no plan or its tables have not been made.
     """
     raw, plan = paths.raw(campaign), read_plan(campaign)
-    trials, set_aside, stopping = list_trials(raw), list_discarded(raw), raw / "stopping.json"
+    trials, stopping = list_trials(raw), raw / "stopping.json"
+    set_aside, superseded = list_discarded(raw), list_superseded(raw)
     flaws = [flaw for trial in trials for flaw in _flaws(trial)]
-    altered = [text for trial in [*trials, *set_aside] for text in _altered(trial)]
+    altered = [text for trial in [*trials, *set_aside, *superseded] for text in _altered(trial)]
     return Evidence(
         plan=plan,
         identity=read_identity(campaign),
         records=[trial.record for trial in trials],
         invalid=[trial.record for trial in list_invalid(raw)],
         discarded=[trial.record for trial in set_aside],
+        superseded=[trial.record for trial in superseded],
         audits={trial.name: trial.audit() for trial in trials},
         altered=altered_files(campaign) if is_imported(campaign) else altered,
         power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),

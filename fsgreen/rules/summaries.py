@@ -22,7 +22,7 @@ from fsgreen.rules.answer import (
     quiet,
     unknown,
 )
-from fsgreen.rules.deciding import measured_late
+from fsgreen.rules.deciding import begun_anew, measured_late
 from fsgreen.rules.evidence import Evidence
 
 FAR = 3.5
@@ -120,6 +120,7 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
     if evidence.discarded:
         aside += f"; {len(evidence.discarded)} set aside after a look, and kept (rule 48)"
+    aside += begun_anew(evidence)
     speed = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["throughput_ops_s"]
     far = evidence.trials["trial"][speed.transform(_far).astype(bool)]
     named = f" ({listed(far)})" if len(far) else ""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 DISCARDED = "discarded"
 """Where trials go that somebody set aside after a look."""
 
+SUPERSEDED = "superseded"
+"""Where trials go of a block that another testbed of a fleet then began anew."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -138,9 +141,14 @@ def list_discarded(campaign_folder: Path) -> list[Trial]:
     return _trials_below(campaign_folder / DISCARDED)
 
 
-def place_to_discard(campaign_folder: Path, name: str) -> Path:
+def list_superseded(campaign_folder: Path) -> list[Trial]:
+    """Return the trials of blocks that another testbed then began anew, named as discarded ones."""
+    return _trials_below(campaign_folder / SUPERSEDED)
+
+
+def place_to_discard(campaign_folder: Path, name: str, place: str = DISCARDED) -> Path:
     """Return where a trial of this name can be set aside, beside those that were before."""
-    folder = campaign_folder / DISCARDED
+    folder = campaign_folder / place
     names = itertools.chain([name], (f"{name}.{nth}" for nth in itertools.count(2)))
     return next(folder / name for name in names if not (folder / name).exists())
 

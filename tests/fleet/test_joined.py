@@ -66,8 +66,10 @@ def test_each_trial_counts_once_and_what_was_begun_twice_is_kept_aside() -> None
     assert [one.record.campaign for one in whole] == ["c.one"] * 2 + ["c.two"] * 4
     for one in whole:
         one.verify()
-    (aside,) = trial.list_discarded(made.folder)
+    (aside,) = trial.list_superseded(made.folder)
     assert (aside.name, aside.record.campaign) == (PLAN.trials[2].trial, "c.one")
+    assert trial.list_discarded(made.folder) == [], "as if somebody had looked at it"
+    assert made.identity()["blocks"] == {"c.one": [1, 2], "c.two": [3, 2]}
     assert len(trial.list_invalid(made.folder)) == 2, "one took the place of the other"
     before = contents(made.folder)
     join("c", LINES)
@@ -119,7 +121,9 @@ def test_a_disk_that_was_exchanged_on_one_testbed_is_still_found() -> None:
 def test_a_trial_that_somebody_set_aside_does_not_come_back() -> None:
     made = shared()
     first = trial.list_trials(made.folder)[0]
-    first.folder.rename(trial.place_to_discard(made.folder, first.name))
+    aside = trial.place_to_discard(made.folder, first.name)
+    aside.parent.mkdir()
+    first.folder.rename(aside)
     with pytest.raises(FsgreenError, match=f"1 trial of the plan did not come, {first.name}"):
         join("c", LINES)
     assert [planned.trial for planned in made.pending()] == [first.name]

@@ -102,3 +102,43 @@ def test_each_testbed_is_held_to_the_first_speed_of_its_own(sound):
     held = replace(found, identity={**found.identity, "speeds_loops_s": firsts})
     assert answer(9, held).state == "quiet"
     assert answer(9, found).state == "fired"
+
+
+def begun_anew(found):
+    """The first block as another testbed began it anew behind its own; one trial is kept of it."""
+    testbed = found.records[-1].campaign
+    others = [record for record in found.records if record.block > 1]
+    last_s = max(record.clock.unix_s for record in others)
+    first = [record for record in found.records if record.block == 1]
+    again = [
+        edited(
+            record,
+            campaign=testbed,
+            clock={"monotonic_s": 0.0, "unix_s": last_s + 30.0 * (1 + record.order)},
+        )
+        for record in first
+    ]
+    blocks = {}
+    for record in [*others, *again]:
+        blocks.setdefault(record.campaign, {})[record.block] = True
+    identity = {**found.identity, "blocks": {name: [*each] for name, each in blocks.items()}}
+    lost = edited(first[0], campaign="sound.lost")
+    return replace(found, records=[*again, *others], superseded=[lost], identity=identity)
+
+
+@pytest.mark.parametrize("rule", (32, 48))
+def test_a_block_that_was_lost_with_its_testbed_was_not_chosen_after_a_look(sound, rule):
+    """Whoever's machine restarts in the night would be told that the comparisons are not sound."""
+    found = begun_anew(shared(sound))
+    told = answer(rule, found)
+    assert told.state == "quiet"
+    assert "1 trial kept of blocks that another testbed then began anew" in told.found
+    by_number = {key: value for key, value in found.identity.items() if key != "blocks"}
+    assert answer(rule, replace(found, identity=by_number)).state == "fired"
+
+
+def test_a_block_that_was_measured_late_on_its_own_testbed_is_found(sound):
+    found = begun_anew(shared(sound))
+    blocks = {name: sorted(each) for name, each in found.identity["blocks"].items()}
+    late = replace(found, identity={**found.identity, "blocks": blocks})
+    assert answer(48, late).state == "fired"
