@@ -148,10 +148,11 @@ class Home:
                     self._count(testbed)
             if rest is not None:
                 falls = falls + 1 if rest.state == "fell" and not came else 0
-                if rest.why is not None and (rest.state == "refused" or falls == FALLS):
-                    raise rest.why.error()
                 if rest.state == "done":
                     _check_whole(campaign, order, testbed)
+                if rest.why is not None and (rest.state == "refused" or falls == FALLS):
+                    self._give_up(testbed, order, rest.why.error())
+                    rest, falls = None, 0
             if self._ends(testbed, rest):
                 self._note(testbed, "done", "all of its trials are here")
                 return
@@ -182,6 +183,11 @@ class Home:
         of = f" of {count.due}" if count.due else ""
         print(f"{testbed}: {count.here}{of} trials are here", flush=True)
         self._board.count(testbed, count)
+
+    def _give_up(self, testbed: str, order: Order, why: FsgreenError) -> None:
+        """Have others take what a testbed refuses; raises `why` if that ends it."""
+        self._design.gives_up(testbed, why)
+        print(f"{testbed}: gives up {_spelled(order)}: {why.what}", flush=True)
 
     def _refuse(self, testbed: str, error: FsgreenError) -> None:
         self.refused[testbed] = error

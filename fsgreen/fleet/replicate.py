@@ -10,6 +10,7 @@ from fsgreen import paths
 from fsgreen.campaign import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.design.members import member
+from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import Order
 from fsgreen.fleet.orders import is_planned
 from fsgreen.fleet.tally import Count, Tally
@@ -65,6 +66,10 @@ class Replicate:
         left = [planned for planned in due if planned.trial not in tally.here]
         to_go_s = tally.takes_s(Counter(planned.cell for planned in left))
         return Count(len(due) - len(left), len(due), to_go_s)
+
+    def gives_up(self, _testbed: str, why: FsgreenError) -> None:
+        """Raise why a testbed refuses: no other has its trials."""
+        raise why
 
     def answers(self, _testbed: str) -> None:
         """Note that the worker of a testbed is there; it may still be ending a trial."""

@@ -3,14 +3,15 @@
 A block is measured on one testbed, so that nothing is compared across testbeds here either: were
 cells shared out, the ratio of two of them would hold what is left of a difference between machines.
 A testbed that is free takes the next block; where none is left, it begins one anew that a testbed
-has which is lost. A block counts where it was given last, so that nothing is lost or doubled.
+has which is lost. One that a testbed gave up, as a trial of it broke a rule each time, is free for
+the others. A block counts where it was given last, so that nothing is lost or doubled.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,13 +64,15 @@ class Shares:
         self._has: dict[str, list[int]] = {name: [] for name in [*testbeds, *owners.values()]}
         for block, name in owners.items():
             self._has[name].append(block)
-        self._free = deque(block for block in self._blocks if block not in owners)
+        self._free = [block for block in self._blocks if block not in owners]
         self._tallies = {name: Tally(paths.raw(member(order.campaign, name))) for name in self._has}
         self._lost_s = {
             name: time.monotonic() if name in testbeds else -math.inf for name in self._has
         }
+        self._gave_up: dict[str, dict[int, FsgreenError]] = {name: {} for name in self._has}
         for name in self._has:
             self.count(name)
+        self._before = {name: len(tally.here) for name, tally in self._tallies.items()}
 
     @property
     def is_over(self) -> bool:
@@ -92,8 +95,15 @@ class Shares:
         """Return what a testbed is to measure now: its block, or none where that is over.
 
         None where others are at all the blocks that are left.
+
+        Raises
+        ------
+        FsgreenError
+            If all testbeds have given up all of these: why this one did the last.
         """
-        mine = self._has[testbed]
+        mine, gave_up = self._has[testbed], self._gave_up[testbed]
+        if gave_up and self._are_given_up():
+            raise [*gave_up.values()][-1]
         if not mine and not self.is_over and not self._take(testbed):
             return None
         return self.order.model_copy(update={"blocks": tuple(mine[:1])})
@@ -112,22 +122,43 @@ class Shares:
         """Note that the worker of a testbed is there; it may still be ending a trial."""
         self._lost_s[testbed] = math.inf
 
+    def gives_up(self, testbed: str, why: FsgreenError) -> None:
+        """Have others begin the block anew that a testbed refuses, so that it takes another.
+
+        Raises
+        ------
+        FsgreenError
+            If it has brought no trial since it refused before, or home began: `why`.
+        """
+        here = len(self._tallies[testbed].here)
+        if here == self._before[testbed]:
+            raise why
+        self._before[testbed] = here
+        self._gave_up[testbed].update(dict.fromkeys(self._has[testbed], why))
+        self._free.extend(self._has[testbed])
+        self._has[testbed].clear()
+
     def is_lost(self, testbed: str, *, for_good: bool) -> None:
         """Note that it does not answer any more, or that the testbed does not go on."""
         since_s = -math.inf if for_good else time.monotonic()
         self._lost_s[testbed] = min(self._lost_s[testbed], since_s)
 
+    def _are_given_up(self) -> bool:
+        """Return whether all blocks that are left were given up by all testbeds that go on."""
+        going = (name for name, lost_s in self._lost_s.items() if lost_s > -math.inf)
+        left = self._blocks.keys()
+        return bool(left) and all(left <= self._gave_up[name].keys() for name in going)
+
     def _take(self, testbed: str) -> bool:
-        """Give a testbed a block that nobody has, or one of a testbed that is lost."""
-        if self._free:
-            block = self._free.popleft()
-        else:
-            latest_s = time.monotonic() - GIVEN_UP_S
-            gone = (has for name, has in self._has.items() if self._lost_s[name] <= latest_s)
-            left = next(filter(None, gone), None)
-            if left is None:
-                return False
-            block = left.pop()
+        """Give a testbed a block that nobody has, or that of one which is lost, if there is any."""
+        latest_s, gave_up = time.monotonic() - GIVEN_UP_S, self._gave_up[testbed]
+        gone = (has for name, has in self._has.items() if self._lost_s[name] <= latest_s)
+        takes = ((has, each) for has in (self._free, *gone) for each in has if each not in gave_up)
+        found = next(takes, None)
+        if found is None:
+            return False
+        left, block = found
+        left.remove(block)
         given.give(self.order.campaign, block, testbed)
         self._has[testbed].append(block)
         return True

@@ -146,3 +146,52 @@ def test_a_block_that_the_plan_does_not_have_is_refused() -> None:
     given.give("c", 4, "one")
     with pytest.raises(FsgreenError, match="block 4 was given to one, and the plan has none"):
         started()
+
+
+REFUSAL = FsgreenError("1 of 2 trials broke a rule each time")
+
+
+def test_a_testbed_on_which_a_trial_breaks_a_rule_each_time_takes_another_block() -> None:
+    """One bad trial in a night ended a testbed, and its block waited for the next start."""
+    shared = started()
+    assert [block_of(shared, name) for name in ("one", "two")] == [1, 2]
+    measured(shared, "one", 1, trials=1)
+    shared.gives_up("one", REFUSAL)
+    assert block_of(shared, "one") == 3
+    measured(shared, "two", 2)
+    assert block_of(shared, "two") == 1, "nobody goes on with its block"
+    measured(shared, "one", 3)
+    assert block_of(shared, "one") is None, "it begins what it gave up, or does not wait for others"
+    measured(shared, "two", 1)
+    assert shared.is_over and block_of(shared, "one") == 0
+
+
+def test_a_testbed_that_refuses_everything_ends() -> None:
+    """It would refuse one block after the other, each after the minutes of its first idle phase."""
+    shared = started()
+    block_of(shared, "one")
+    with pytest.raises(FsgreenError, match="broke a rule each time"):
+        shared.gives_up("one", REFUSAL)
+    measured(shared, "one", 1, trials=1)
+    shared.gives_up("one", REFUSAL)
+    block_of(shared, "one")
+    with pytest.raises(FsgreenError, match="broke a rule each time"):
+        shared.gives_up("one", REFUSAL)
+
+
+def test_a_block_that_every_testbed_has_given_up_ends_the_campaign_with_the_reason() -> None:
+    """All would wait for each other for ever."""
+    shared = started()
+    for name, block in {"one": 1, "two": 2}.items():
+        assert block_of(shared, name) == block
+    measured(shared, "one", 1, trials=1)
+    shared.gives_up("one", REFUSAL)
+    measured(shared, "two", 2)
+    assert [block_of(shared, name) for name in ("one", "two")] == [3, 1]
+    measured(shared, "two", 1, trials=1)
+    shared.gives_up("two", REFUSAL)
+    assert block_of(shared, "two") is None, "it begins what it gave up"
+    measured(shared, "one", 3)
+    for name in ("one", "two"):
+        with pytest.raises(FsgreenError, match="broke a rule each time"):
+            shared.next(name)
