@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from fsgreen.figures.forest import heading, ratio_axis
 from fsgreen.figures.style import empty, look_of, modelled, new, note, roomy, styled
 from fsgreen.gathered.lines import MODELLED, ratio
 from fsgreen.gathered.pools import Gathered
-from fsgreen.recommend.forest import COARSE, FINE
 
 ROW_IN = 0.16
 MOST_ROWS = 90
@@ -50,8 +49,7 @@ def forest(gathered: Gathered, metric: str) -> Figure:
     axes = figure.subplots()
     for place, (name, row) in enumerate(rows):
         if row is None:
-            inside = axes.get_yaxis_transform()
-            axes.text(0.01, place, name, transform=inside, va="center", fontweight="bold")
+            heading(axes, place, name)
         else:
             _draw(axes, place, row)
     _scale(axes, [row for _, row in rows if row is not None])
@@ -130,12 +128,4 @@ def _scale(axes: Axes, rows: list[Row]) -> None:
         for end in ("", "_low", "_high")
         if row.get("outcome") != "inconsistent" and row[f"ratio{end}_x"] > 0
     ]
-    low, high = min([0.9, *ends]), max([1.1, *ends])
-    axes.axvline(1, color="black", linewidth=0.6)
-    axes.set_xscale("log")
-    axes.set_xlim(low / 1.15, high * 1.15)
-    axes.xaxis.set_major_locator(FixedLocator(FINE if high < 4 * low else COARSE))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
+    ratio_axis(axes, min([0.9, *ends]), max([1.1, *ends]), margin=1.15)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fsgreen.figures import empty, flag, look_of, modelled, new, note, styled
 from fsgreen.figures.confounds import FLAG
+from fsgreen.figures.forest import heading, ratio_axis
 from fsgreen.recommend.changes import KINDS
 
 HEADING = {
@@ -20,8 +20,6 @@ HEADING = {
 DECIDED = ("gain", "loss")
 TITLE = {"throughput": "operations per second", "efficiency": "operations per joule"}
 ROW_IN = 0.17
-FINE = (0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2)
-COARSE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
 @styled
@@ -131,17 +129,9 @@ def _mark(axes: Axes, place: int, row: pd.Series, file_system: str) -> None:
 def _scale(axes: Axes, of_metric: pd.DataFrame) -> None:
     bound = of_metric["bound_percent"].iloc[0] / 100
     axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
-    axes.axvline(1, color="black", linewidth=0.6)
-    axes.set_xscale("log")
     low = of_metric[["ratio_x", "ratio_low_x"]].min().min()
     high = of_metric[["ratio_x", "ratio_high_x"]].max().max()
-    low, high = min(0.8, low / 1.1), max(1.25, high * 1.1)
-    axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(FixedLocator(FINE if high < 4 * low else COARSE))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x")
+    ratio_axis(axes, min(0.8, low / 1.1), max(1.25, high * 1.1))
 
 
 def _names(axes: Axes, lines: list[str | tuple[str, str]]) -> None:
@@ -154,5 +144,4 @@ def _names(axes: Axes, lines: list[str | tuple[str, str]]) -> None:
     axes.set_ylim(len(lines) - 0.4, -1.2)
     for place, line in enumerate(lines):
         if isinstance(line, str):
-            inside = axes.get_yaxis_transform()
-            axes.text(0.01, place, line, transform=inside, va="center", fontweight="bold")
+            heading(axes, place, line)
