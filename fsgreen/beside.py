@@ -15,7 +15,7 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import read_identity, read_plan, read_study, read_table, simulated
 from fsgreen.rules.answer import listed
 from fsgreen.stats import Estimate
-from fsgreen.words import plural
+from fsgreen.words import digits, plural
 
 
 def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
@@ -131,13 +131,9 @@ def _value(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
 def _estimate(of: Estimate) -> str:
-    interval = f" [{_number(of.low)}, {_number(of.high)}]" if of.has_interval else ""
-    return f"{_number(of.value)}{interval}"
+    interval = f" [{digits(of.low)}, {digits(of.high)}]" if of.has_interval else ""
+    return f"{digits(of.value)}{interval}"
 
 
 def _ratio(of: Estimate) -> str:
