@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::text;
+
 /// An error as a person reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -16,7 +18,7 @@ impl Fault {
     pub fn new(what: impl Into<String>, place: &Path, next: impl Into<String>) -> Self {
         Self {
             what: what.into(),
-            place: place.display().to_string(),
+            place: text::shown(place),
             next: next.into(),
         }
     }

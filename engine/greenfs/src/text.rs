@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -17,6 +18,15 @@ pub fn encoded(name: &OsStr) -> String {
         }
     }
     text
+}
+
+/// A path as a person reads it: what would steer a terminal is spelled out.
+pub fn shown(path: &Path) -> String {
+    let spelled = |letter: char| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.into(),
+    };
+    path.to_string_lossy().chars().map(spelled).collect()
 }
 
 /// The name that a text stands for; none if it stands for no name.

@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::pool::audit::{self, Report};
 use crate::pool::{Pool, secret};
 use crate::report::size;
+use crate::text::shown;
 
 /// Look at a pool, sweep it, or make a key. None asks for the help.
 pub fn run(parser: &mut Parser) -> Result<Option<(String, ExitCode)>, Fault> {
@@ -71,7 +72,7 @@ fn wish(parser: &mut Parser) -> Result<Option<Wish>, lexopt::Error> {
 fn said(report: &Report) -> String {
     let mut text = String::new();
     for (place, what) in &report.damage {
-        let _ = writeln!(text, "{}: {what}", place.display());
+        let _ = writeln!(text, "{}: {what}", shown(place));
     }
     let Report {
         folders,

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::net::Site;
 use crate::protocol::{Kind, NodeId, Role};
 use crate::report::size;
+use crate::text::shown;
 use crate::volume::{Branch, Pushed, Volume, expect_known};
 
 const KEPT: u8 = 2;
@@ -32,10 +33,10 @@ fn bring_all_up(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fau
             Ok(pushed) => {
                 let _ = writeln!(text, "{role:<7} {}: {}", place.display(), said(&pushed));
                 for path in &pushed.kept {
-                    let _ = writeln!(text, "        kept what others made of {}", path.display());
+                    let _ = writeln!(text, "        kept what others made of {}", shown(path));
                 }
                 for path in &pushed.left {
-                    let path = path.display();
+                    let path = shown(path);
                     has_kept = true;
                     let _ = writeln!(
                         text,

@@ -10,6 +10,7 @@ use crate::net::keeping::Keeping;
 use crate::net::request::{Answer, Request};
 use crate::net::tree::Tree;
 
+use crate::text::shown;
 pub struct Hands<'a> {
     pub tree: Tree<'a>,
     /// The client claimed the folder.
@@ -84,6 +85,6 @@ impl Hands<'_> {
 /// What the kernel has no number for, the client cannot be told: that a file in a pool is damaged.
 fn say(path: &Path, error: &io::Error) {
     if error.raw_os_error().is_none() {
-        let _ = writeln!(io::stderr(), "greenfs: {}: {error}", path.display());
+        let _ = writeln!(io::stderr(), "greenfs: {}: {error}", shown(path));
     }
 }

@@ -12,7 +12,8 @@ use crate::pool::recipe::{self, List};
 const FEW_B: usize = 1 << 10;
 
 /// So many do where they are written over and over: nobody else has them, and as chunks they would stay.
-const SCRATCH_MOST_B: usize = 64 << 20;
+/// A server has them in memory, for each client.
+const SCRATCH_MOST_B: usize = 1 << 20;
 
 pub struct Writing {
     pub path: PathBuf,

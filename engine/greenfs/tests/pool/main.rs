@@ -330,6 +330,52 @@ fn chunks_that_are_not_durable_are_bounded() {
     assert_eq!(read(&on, "7").expect("it is there"), noise(7, 1100));
 }
 
+/// Each of many clients would take as much memory of the server as it likes, with a file of its own.
+#[test]
+fn what_a_client_writes_for_itself_is_bounded() {
+    let home = home("pool-scratch");
+    let pool = opened(&home, None);
+    let mut on = client(&home, "remote", &pool);
+    for (name, size_b) in [("small", 1 << 20), ("large", 3 << 20)] {
+        let path = Path::new(".greenfs").join(name);
+        let path = path.to_str().expect("it is text");
+        write(&mut on, path, &noise(size_b as u64, size_b));
+        on.sync_all().expect("it is writable");
+        assert_eq!(
+            read(&on, path).expect("it is there"),
+            noise(size_b as u64, size_b)
+        );
+        let recipe_b = fs::metadata(home.at("remote").join(path)).expect("it is there");
+        assert!(recipe_b.len() <= (1 << 20) + 40, "{name}");
+    }
+    let stored_b = stored_b(&home);
+    assert_eq!(stored_b, 3 << 20, "as chunks, the small one would stay");
+}
+
+/// A name that a client made would steer the terminal of who looks after the pool.
+#[test]
+fn names_are_spelled_out() {
+    let home = home("pool-names");
+    let pool = opened(&home, None);
+    let name = "\u{1b}]0;owned\u{7}\nall are whole";
+    let mut on = client(&home, "remote", &pool);
+    write(&mut on, name, b"few");
+    on.sync_all().expect("it is writable");
+    fs::write(home.at("remote").join(name), "no recipe").expect("it is writable");
+    drop(on);
+    drop(pool);
+    let check = home.greenfs("pool").args(["check", "pool"]).output();
+    let said = String::from_utf8(check.expect("it was built").stdout).expect("it is text");
+    assert!(
+        !said.contains('\u{1b}') && !said.contains('\u{7}'),
+        "{said:?}"
+    );
+    assert!(
+        said.contains(r"\u{1b}]0;owned\u{7}\nall are whole: "),
+        "{said:?}"
+    );
+}
+
 /// A pool that is made in a wrong folder would remove what is there.
 #[test]
 fn what_is_no_chunk_is_left_alone() {
