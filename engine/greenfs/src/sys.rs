@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 fn c_path(path: &Path) -> io::Result<CString> {
@@ -298,4 +299,11 @@ pub fn wait_to_read(socket: &impl AsFd) -> io::Result<()> {
             return Err(error);
         }
     }
+}
+
+/// Kill a program that was started in a group of its own, with all that is in it.
+pub fn kill_group(leader: &Child) -> io::Result<()> {
+    // SAFETY: it touches no memory. The number is that of the group as long as nobody has waited for
+    // its leader.
+    checked(unsafe { libc::killpg(leader.id() as libc::pid_t, libc::SIGKILL) })
 }

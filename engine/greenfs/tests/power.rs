@@ -7,10 +7,15 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use greenfs::power::{Machine, Starts, State};
 
 const SDB: &str = "/dev/sdb";
+
+/// What is not killed on purpose may take its time.
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// A disk that stands still once it is told to.
 const HDPARM: &str = "case $1 in
@@ -102,6 +107,7 @@ impl Made {
             sys: self.0.join("sys"),
             proc: self.0.join("proc"),
             programs,
+            limit: LIMIT,
         }
     }
 
@@ -284,6 +290,31 @@ fn a_disk_is_stopped_by_the_line_of_a_person() {
     assert!(why.contains("failed: no"), "{why}");
     let why = stop("not-there-at-all").expect_err("it is not there");
     assert!(why.contains("not found"), "{why}");
+}
+
+/// What a script has started would go on, and hold the disk, after each try to put that to sleep.
+#[test]
+fn a_program_that_hangs_goes_with_all_that_it_started() {
+    let made = with_disks("hangs");
+    let pid = made.0.join("pid");
+    made.program(
+        "hdparm",
+        &format!("sleep 1000 & echo $! >{}; wait", pid.display()),
+    );
+    let mut machine = made.machine();
+    machine.limit = Duration::from_millis(200);
+    let mut started = String::new();
+    while started.is_empty() {
+        let why = machine.stop("sdb", Path::new(SDB)).expect_err("it hangs");
+        assert!(why.contains("has not ended"), "{why}");
+        started = fs::read_to_string(&pid).unwrap_or_default();
+    }
+    let stat = format!("/proc/{}/stat", started.trim());
+    // One that nobody has waited for yet is a zombie.
+    let is_there = || fs::read_to_string(&stat).is_ok_and(|said| !said.contains(") Z "));
+    while is_there() {
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// What wears a disk would be told wrong, or to ask would wake it.

@@ -11,10 +11,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::sys;
+
 /// Where programs for disks lie; plain users and services may not look there.
 const FOR_ROOT: [&str; 2] = ["/usr/sbin", "/sbin"];
 
-/// A program that has not ended by then is killed: a disk starts within half of it.
+/// A disk starts within half of it.
 const LIMIT: Duration = Duration::from_secs(30);
 
 const TICK: Duration = Duration::from_millis(20);
@@ -33,6 +35,8 @@ pub struct Machine {
     pub proc: PathBuf,
     /// Where programs are looked for, as in `PATH`.
     pub programs: OsString,
+    /// A program that has not ended by then is killed.
+    pub limit: Duration,
 }
 
 /// What a program said.
@@ -52,6 +56,7 @@ impl Machine {
             sys: "/sys".into(),
             proc: "/proc".into(),
             programs: env::join_paths(all).unwrap_or_default(),
+            limit: LIMIT,
         }
     }
 
@@ -93,9 +98,9 @@ impl Machine {
                     errors: heard(errors),
                 });
             }
-            if begun.elapsed() > LIMIT {
+            if begun.elapsed() > self.limit {
                 abandon(child);
-                let limit_s = LIMIT.as_secs();
+                let limit_s = self.limit.as_secs_f64();
                 return Err(format!("{program} has not ended within {limit_s} s"));
             }
             thread::sleep(TICK);
@@ -137,8 +142,8 @@ fn listen(output: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     told
 }
 
-/// Kill a program, which may take its time to end.
+/// Kill a program with all that it has started; they may take their time to end.
 fn abandon(mut child: Child) {
-    let _ = child.kill();
+    let _ = sys::kill_group(&child);
     thread::spawn(move || child.wait());
 }
