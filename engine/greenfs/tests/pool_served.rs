@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -186,6 +187,38 @@ fn a_server_that_is_killed_loses_nothing() {
     if rescued(&home, &["pool", "remote", "back", "key"]) {
         same(&home, "flash/folder", "back/folder");
     }
+}
+
+/// `pool check` would call the file of a client damaged, and no sweep go on, until that client is back.
+#[test]
+fn a_server_that_is_killed_amid_a_recipe_leaves_none() {
+    let home = home("pool-amid");
+    let options = ["--pool", "pool"];
+    let data = Numbers(0xA31D).bytes(16 << 20);
+    fs::write(home.at("flash/folder/one"), &data).expect("it is writable");
+    let mut server = Server::new(&home, &options);
+    synced(&home, "flash", &server);
+    let recipe_b = fs::metadata(home.at("remote/folder/one")).expect("it is there");
+    assert!(recipe_b.len() > 6000);
+    // The kernel ends the server once a file is larger; chunks are there already.
+    let limited = Command::new("prlimit")
+        .args(["--fsize=6000", "--pid", &server.process.id().to_string()])
+        .status();
+    if !limited.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: needs prlimit (apt install util-linux)");
+        return;
+    }
+    fs::write(home.at("flash/folder/two"), &data).expect("it is writable");
+    let broken = sync(&home, "flash", &server);
+    assert_eq!(broken.status.code(), Some(1), "{broken:?}");
+    let ended = server.process.wait().expect("it was started");
+    assert_eq!(ended.signal(), Some(libc::SIGXFSZ));
+    let said = text(&command(&home, &["pool", "check", "pool"]));
+    assert!(said.contains("all are whole"), "{said}");
+    text(&command(&home, &["pool", "sweep", "pool"]));
+    server = Server::at(&home, ANY, &options);
+    synced(&home, "flash", &server);
+    is_served(&home, &server, "back");
 }
 
 /// Clients would share less than they have in common; or one would get what is another's.

@@ -54,7 +54,7 @@ impl<'a> Pooled<'a> {
         let ended = writing.end(self.pool, &mut self.fresh);
         let written = ended.and_then(|recipe| match recipe.is_empty() {
             true => Ok(()),
-            false => self.folder.write(&path, 0, &recipe),
+            false => self.folder.fill(&path, &recipe),
         });
         written.inspect_err(|error| {
             // None is better than half of one.
