@@ -178,6 +178,30 @@ pub fn allocate(file: &File, mode: i32, offset: u64, length: u64) -> io::Result<
     checked(unsafe { libc::fallocate64(file.as_raw_fd(), mode, offset, length) })
 }
 
+/// Have a range of a file on the same blocks as that of another one. Returns whether that could be.
+pub fn share_blocks(from: &File, to: &File, offset: u64, length: u64) -> io::Result<bool> {
+    let range = libc::file_clone_range {
+        src_fd: from.as_raw_fd().into(),
+        src_offset: offset,
+        src_length: length,
+        dest_offset: offset,
+    };
+    // SAFETY: both descriptors are open, and the structure is that of this call.
+    let shared = unsafe { libc::ioctl(to.as_raw_fd(), libc::FICLONERANGE, &raw const range) };
+    match checked(shared) {
+        // So says a file system that has no such blocks, or larger ones.
+        Err(error)
+            if matches!(
+                error.raw_os_error(),
+                Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL | libc::EXDEV)
+            ) =>
+        {
+            Ok(false)
+        }
+        shared => shared.map(|()| true),
+    }
+}
+
 /// Find data or a hole in a file, as lseek(2).
 pub fn seek(file: &File, offset: i64, whence: i32) -> io::Result<i64> {
     // SAFETY: the descriptor is open.
@@ -263,6 +287,13 @@ pub fn share_lock(file: &impl AsFd) -> io::Result<()> {
     checked(unsafe { libc::flock(file.as_fd().as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) })
 }
 
+/// Kill a program that was started in a group of its own, with all that is in it.
+pub fn kill_group(leader: &Child) -> io::Result<()> {
+    // SAFETY: it touches no memory. The number is that of the group as long as nobody has waited for
+    // its leader.
+    checked(unsafe { libc::killpg(leader.id() as libc::pid_t, libc::SIGKILL) })
+}
+
 /// Let the kernel end a connection whose other side has been silent for 5 s, as when a cable is out.
 pub fn notice_silence(socket: &impl AsFd) -> io::Result<()> {
     let fd = socket.as_fd().as_raw_fd();
@@ -299,11 +330,4 @@ pub fn wait_to_read(socket: &impl AsFd) -> io::Result<()> {
             return Err(error);
         }
     }
-}
-
-/// Kill a program that was started in a group of its own, with all that is in it.
-pub fn kill_group(leader: &Child) -> io::Result<()> {
-    // SAFETY: it touches no memory. The number is that of the group as long as nobody has waited for
-    // its leader.
-    checked(unsafe { libc::killpg(leader.id() as libc::pid_t, libc::SIGKILL) })
 }

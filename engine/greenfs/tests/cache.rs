@@ -3,10 +3,12 @@
 
 use greenfs::cache::choice::to_give_up;
 use greenfs::cache::part::PIECE_B;
-use greenfs::cache::{Part, Ranges, Recent};
+use greenfs::cache::{Part, Recent};
+use greenfs::ranges::Ranges;
 use proptest::prelude::*;
 
 const SIZE: usize = 64;
+const BLOCK: usize = 8;
 
 fn ranges() -> impl Strategy<Value = std::ops::Range<u64>> {
     (0..SIZE as u64, 0..SIZE as u64).prop_map(|(one, other)| one.min(other)..one.max(other))
@@ -47,6 +49,17 @@ proptest! {
         }
         let is_all_here = asked.clone().all(|at| model[at as usize]);
         prop_assert_eq!(ranges.has_all(asked), is_all_here);
+
+        let mut blocks = [false; SIZE];
+        for (at, is_here) in model.into_iter().enumerate() {
+            let begin = at / BLOCK * BLOCK;
+            blocks[begin..begin + BLOCK].iter_mut().for_each(|block| *block |= is_here);
+        }
+        let mut whole = [false; SIZE];
+        for range in ranges.rounded(BLOCK as u64).iter() {
+            whole[range.start as usize..range.end as usize].fill(true);
+        }
+        prop_assert_eq!(whole, blocks);
 
         let text = serde_json::to_string(&ranges).expect("it is written as pairs");
         let read: Ranges = serde_json::from_str(&text).expect("it was written so");

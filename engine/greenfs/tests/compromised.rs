@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::Home;
 use common::serving::Server;
 use greenfs::branch::folder::Folder;
-use greenfs::branch::store::Store;
+use greenfs::branch::store::{Store, copy_range};
 use greenfs::net::Site;
 use greenfs::protocol::Attributes;
 
@@ -55,6 +55,11 @@ fn steps() -> Vec<Step> {
         step(move |on| on.write(path("folder/file"), 0, &vec![5; (5 << 20) + 1])),
         step(move |on| on.write(path("folder/file"), 9 << 20, b"behind a hole")),
         step(move |on| on.truncate(path("folder/file"), (10 << 20) + 3)),
+        step(move |on| on.create(path("folder/twin"), 0o640)),
+        step(move |on| share(on, path("folder/file"), path("folder/twin"))),
+        step(move |on| share(on, path("none"), path("folder/twin"))),
+        step(move |on| share(on, path("folder/file"), path("none"))),
+        step(move |on| share(on, path("folder"), path("folder/twin"))),
         step(move |on| on.dress(path("folder/file"), &dressed)),
         step(move |on| on.symlink(path("link"), "/etc/passwd".as_ref())),
         step(move |on| on.write(path("link"), 0, b"through a link")),
@@ -68,6 +73,15 @@ fn steps() -> Vec<Step> {
         step(move |on| on.sync(path("none"))),
         step(move |on| on.sync_all()),
     ]
+}
+
+/// A part of a file that lies on no border of a block, as every branch can do it.
+fn share(on: &mut dyn Store, from: &Path, to: &Path) -> io::Result<()> {
+    let range = 5000..(3 << 20) + 7;
+    match on.share(from, to, range.clone())? {
+        true => Ok(()),
+        false => copy_range(on, from, to, range),
+    }
 }
 
 fn fs_owner() -> (u32, u32) {
@@ -87,6 +101,7 @@ fn each_step_does_what_it_does_here(home: &Home) {
         for path in [
             "",
             "folder/file",
+            "folder/twin",
             "moved/file",
             "second",
             "link",
@@ -206,6 +221,12 @@ fn what_a_client_destroys_is_kept(home: &Home) {
         assert!(client.link(path("b"), path(to)).is_err(), "{to}");
     }
     assert!(client.rename(path(".greenfs"), path("other")).is_err());
+
+    // What one file is given of another one is a change, too.
+    fs::write(home.at("remote/f"), "precious f").expect("it is writable");
+    let shared = client.share(path("b"), path("f"), 0..9);
+    assert!(shared.expect("it looks done"));
+    assert!(whole(&home.at("kept")).contains(b"precious f".as_slice()));
 
     // What fails destroys nothing: nothing is kept that could change, and the log does not end with a lie.
     fs::write(home.at("remote/e"), "precious e").expect("it is writable");

@@ -39,7 +39,7 @@ fn node(kind: Kind, names: BTreeSet<Name>, number: u64) -> Node {
 
 /// Records as a volume writes them: a root, then files and links in it that come and go.
 fn records() -> impl Strategy<Value = Vec<Record>> {
-    let change = (names(), names(), 2..20_u64, 0..6).prop_map(|(name, target, number, what)| {
+    let change = (names(), names(), 2..20_u64, 0..7).prop_map(|(name, target, number, what)| {
         let names = BTreeSet::from([Name { parent: ROOT, name }]);
         let id = NodeId(number);
         match what {
@@ -47,6 +47,7 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
             1 => Change::Surveyed(Role::Remote, number, vec![id]),
             2 => Change::Push(Role::Remote),
             3 => Change::Pushed(Role::Remote),
+            6 => Change::Write(id, number, number * number),
             4 => Change::Nodes(vec![(id, Some(node(Kind::Symlink(target), names, number)))]),
             _ => Change::Nodes(vec![(id, Some(node(Kind::File, names, number)))]),
         }

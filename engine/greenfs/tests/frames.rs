@@ -23,7 +23,7 @@ fn places() -> impl Strategy<Value = Place> {
 }
 
 fn requests() -> impl Strategy<Value = Request> {
-    (places(), places(), names(), any::<u64>(), 0..7).prop_map(
+    (places(), places(), names(), any::<u64>(), 0..8).prop_map(
         |(from, to, target, number, what)| match what {
             0 => Request::Rename { from, to },
             1 => Request::Symlink {
@@ -40,6 +40,12 @@ fn requests() -> impl Strategy<Value = Request> {
             },
             4 => Request::List(from),
             5 => Request::SyncAll,
+            6 => Request::Share {
+                from,
+                to,
+                start: number,
+                end: !number,
+            },
             _ => Request::Hello {
                 version: number as u32,
                 claims: number % 2 == 0,

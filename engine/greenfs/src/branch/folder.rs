@@ -207,6 +207,13 @@ impl Store for Folder {
         file.set_len(size_b)
     }
 
+    /// Where the file system has blocks that are of several files.
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        let from = self.open_file(from, OpenOptions::new().read(true))?;
+        let to = self.open_file(to, OpenOptions::new().write(true))?;
+        sys::share_blocks(&from, &to, range.start, range.end - range.start)
+    }
+
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
         let file = self.open_file(path, OpenOptions::new().write(true))?;
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;

@@ -23,6 +23,9 @@ pub trait Store {
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()>;
+    /// Give a file a range of another one, at the same place, where that takes less than to write it.
+    /// Returns whether it was done.
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool>;
     /// Free the room of a range of a file, which is of zeros then.
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()>;
     fn make_folder(&mut self, path: &Path, mode: u32) -> io::Result<()>;
@@ -82,6 +85,29 @@ pub fn copy_within(store: &mut impl Store, from: &Path, to: &Path) -> io::Result
             return Ok(());
         }
     }
+}
+
+/// Write a range of a file to the same place in another one.
+///
+/// # Errors
+/// If the file has not all of it, or the branch fails.
+pub fn copy_range(
+    store: &mut (impl Store + ?Sized),
+    from: &Path,
+    to: &Path,
+    range: Range<u64>,
+) -> io::Result<()> {
+    let mut offset = range.start;
+    while offset < range.end {
+        let most_b = (range.end - offset).min(PIECE_B as u64) as usize;
+        let piece = store.read(from, offset, most_b)?;
+        if piece.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        store.write(to, offset, &piece)?;
+        offset += piece.len() as u64;
+    }
+    Ok(())
 }
 
 /// Make a folder that may be there.

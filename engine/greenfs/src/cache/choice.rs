@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::cache::Recent;
 use crate::cache::part::{PIECE_B, Part};
-use crate::cache::{Ranges, Recent};
+use crate::ranges::Ranges;
 
 /// A file that is not larger is given up whole, unless it is open. Bytes.
 const WHOLE_MOST_B: u64 = 16 << 20;

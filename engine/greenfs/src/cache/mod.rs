@@ -3,9 +3,7 @@
 
 pub mod choice;
 pub mod part;
-pub mod ranges;
 pub mod recent;
 
 pub use part::Part;
-pub use ranges::Ranges;
 pub use recent::Recent;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cache::ranges::Ranges;
+use crate::ranges::Ranges;
 
 /// Files are given up and brought back in pieces of so many bytes; the last one is what is left.
 pub const PIECE_B: u64 = 1 << 20;

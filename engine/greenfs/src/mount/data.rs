@@ -2,35 +2,46 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use fuser::INodeNo;
 
 use crate::mount::attributes::opened;
 use crate::mount::errors::error;
-use crate::mount::handles::Way;
+use crate::mount::handles::is_shared;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 
 impl Tree {
-    /// Change the data of a file, and write that down before and after.
-    fn writing<R>(&self, id: NodeId, change: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
-        self.whole(id)?.begin_writing(id)?;
+    /// Change a range of a file, and write that down before and after.
+    fn writing<R>(
+        &self,
+        id: NodeId,
+        range: &Range<u64>,
+        change: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        self.whole(id)?.begin_writing(id, range)?;
         let done = change();
-        self.shared.flash().end_writing(id)?;
+        self.shared.flash().end_writing(id, range)?;
         self.standings.poke();
         done
     }
 
     pub fn write(&self, handle: u64, offset: u64, data: &[u8]) -> io::Result<()> {
         let open = self.handles.file(handle)?;
-        self.writing(open.id, || open.file.write_all_at(data, offset))
+        let range = offset..offset.saturating_add(data.len() as u64);
+        self.writing(open.id, &range, || open.file.write_all_at(data, offset))
     }
 
     pub fn allocate(&self, handle: u64, mode: i32, offset: u64, length: u64) -> io::Result<()> {
         let open = self.handles.file(handle)?;
-        self.writing(open.id, || sys::allocate(&open.file, mode, offset, length))
+        // The kernel asks for no mode that moves what is behind.
+        let range = offset..offset.saturating_add(length);
+        self.writing(open.id, &range, || {
+            sys::allocate(&open.file, mode, offset, length)
+        })
     }
 
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
@@ -55,9 +66,9 @@ impl Tree {
         let Some((open, way)) = self.handles.remove(handle) else {
             return Ok(());
         };
-        // Through shared memory it may have changed without a word.
-        if matches!(way, Way::Through(_)) && open.is_read_write {
-            self.writing(open.id, || Ok(()))?;
+        if is_shared(&way, open.is_read_write) {
+            self.shared.flash().end_sharing(open.id)?;
+            self.standings.poke();
         }
         Ok(())
     }

@@ -33,6 +33,11 @@ pub enum Way {
     Through(Arc<BackingId>),
 }
 
+/// Whether programs can change a file without a word: through memory that the kernel has of flash.
+pub fn is_shared(way: &Way, is_read_write: bool) -> bool {
+    matches!(way, Way::Through(_)) && is_read_write
+}
+
 struct Opens {
     handles: Vec<u64>,
     way: Way,

@@ -16,7 +16,7 @@ use crate::branch::folder::Folder;
 use crate::mount::answers::ATTRIBUTES_LAST;
 use crate::mount::attributes::{attributes, opened};
 use crate::mount::errors::errno;
-use crate::mount::handles::{Open, Way};
+use crate::mount::handles::{Open, Way, is_shared};
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::volume::Flash;
@@ -34,7 +34,8 @@ impl Tree {
             Err(error) => return reply.error(errno(&error)),
         };
         let open = (id, file, is_part);
-        let (handle, flags, way) = self.opened(open, flags, |file| reply.open_backing(file));
+        let (handle, flags, way) =
+            self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
         drop(flash);
         match way {
             Way::Asking => reply.opened(handle, flags),
@@ -51,12 +52,16 @@ impl Tree {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        let (id, file, found) = match self.create_file(request, place, mode, flags) {
+        let mut flash = self.shared.flash();
+        let (id, file, found) = match self.create_file(&mut flash, request, place, mode, flags) {
             Ok(created) => created,
             Err(error) => return reply.error(errno(&error)),
         };
         let open = (id, file, false);
-        let (handle, flags, way) = self.opened(open, flags, |file| reply.open_backing(file));
+        let (handle, flags, way) =
+            self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
+        drop(flash);
+        self.standings.poke();
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
         match way {
             Way::Asking => reply.created(lasts, &found, generation, handle, flags),
@@ -90,16 +95,16 @@ impl Tree {
     /// Make a file and open it for reading and writing.
     fn create_file(
         &self,
+        flash: &mut Flash<Folder>,
         request: &Request,
         (parent, name): (INodeNo, &OsStr),
         mode: u32,
         flags: i32,
     ) -> io::Result<(NodeId, File, FileAttr)> {
         let mode = mode & !libc::S_IFMT;
-        let mut flash = self.shared.flash();
         let new = self.owned_by(request, mode | OWNERS);
         let id = flash.create(node(parent)?, name, new)?;
-        let reached = self.reach(&flash, id)?;
+        let reached = self.reach(flash, id)?;
         let file = File::options()
             .read(true)
             .write(true)
@@ -110,23 +115,23 @@ impl Tree {
             flash.note_attributes(id)?;
         }
         let attributes = attributes(id, &file.metadata()?);
-        drop(flash);
-        self.standings.poke();
         Ok((id, file, attributes))
     }
 
     /// Remember an open file. `backing` lets the kernel at it.
     fn opened(
         &self,
+        flash: &mut Flash<Folder>,
         (id, file, is_part): (NodeId, File, bool),
         flags: i32,
         backing: impl FnOnce(&File) -> io::Result<BackingId>,
     ) -> (FileHandle, FopenFlags, Way) {
         let access = flags & libc::O_ACCMODE;
+        let is_read_write = access == libc::O_RDWR;
         let open = Open {
             id,
             file,
-            is_read_write: access == libc::O_RDWR,
+            is_read_write,
             is_part,
         };
         if let Some(uses) = &self.uses {
@@ -140,6 +145,9 @@ impl Tree {
                 _ => Way::Asking,
             }
         });
+        if is_shared(&way, is_read_write) {
+            flash.begin_sharing(id);
+        }
         let flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
             // Every write() still comes here.

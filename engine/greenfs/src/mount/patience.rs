@@ -76,6 +76,10 @@ impl<S: Store> Store for Timed<S> {
         self.steps.time(|| self.inner.truncate(path, size_b))
     }
 
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        self.steps.time(|| self.inner.share(from, to, range))
+    }
+
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
         self.steps.time(|| self.inner.punch(path, range))
     }

@@ -201,6 +201,19 @@ impl Store for Client {
         self.change(&Request::Truncate { place, size_b })
     }
 
+    /// Always: the data do not go over the network.
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        let (from, to) = (place(from)?, place(to)?);
+        let Range { start, end } = range;
+        let request = Request::Share {
+            from,
+            to,
+            start,
+            end,
+        };
+        self.change(&request).map(|()| true)
+    }
+
     /// Only flash frees parts of files.
     fn punch(&mut self, _path: &Path, _range: Range<u64>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())

@@ -1,16 +1,17 @@
 //! What a server does for one client: each request on the folder that is served.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::branch::store::Store;
+use crate::branch::store::{Store, copy_range};
 use crate::net::frame::TAIL_MOST_B;
 use crate::net::keeping::Keeping;
 use crate::net::request::{Answer, Request};
 use crate::net::tree::Tree;
-
 use crate::text::shown;
+
 pub struct Hands<'a> {
     pub tree: Tree<'a>,
     /// The client claimed the folder.
@@ -62,6 +63,12 @@ impl Hands<'_> {
             Request::Create { place, mode } => on.create(place.path(), *mode),
             Request::Write { place, offset } => on.write(place.path(), *offset, data),
             Request::Truncate { place, size_b } => on.truncate(place.path(), *size_b),
+            Request::Share {
+                from,
+                to,
+                start,
+                end,
+            } => share(on, (from.path(), to.path()), *start..*end),
             Request::MakeFolder { place, mode } => on.make_folder(place.path(), *mode),
             Request::Symlink { place, target } => on.symlink(place.path(), target),
             Request::Link { from, to } => on.link(from.path(), to.path()),
@@ -79,6 +86,17 @@ impl Hands<'_> {
             Some(keeping) => keeping.around(request, &mut self.tree, act),
             None => act(self.tree.store_mut()),
         }
+    }
+}
+
+/// The data are here, however they get from one file to the other.
+fn share(on: &mut dyn Store, (from, to): (&Path, &Path), range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    match on.share(from, to, range.clone())? {
+        true => Ok(()),
+        false => copy_range(on, from, to, range),
     }
 }
 

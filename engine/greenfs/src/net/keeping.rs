@@ -107,7 +107,7 @@ impl Keeping {
         of: &mut Tree,
         act: impl FnOnce(&mut dyn Store) -> io::Result<()>,
     ) -> io::Result<()> {
-        if !matches!(request, Request::Write { .. }) {
+        if !matches!(request, Request::Write { .. } | Request::Share { .. }) {
             of.finish()?;
         }
         let link = self.before(request, of.folder())?;
@@ -120,9 +120,9 @@ impl Keeping {
     /// Keep what a request would destroy. Returns the link that was made to it.
     fn before(&self, request: &Request, of: &Folder) -> io::Result<Option<String>> {
         match request {
-            Request::Write { place, .. } | Request::Truncate { place, .. } => {
-                self.before_change(place.path(), of)?;
-            }
+            Request::Write { place, .. }
+            | Request::Truncate { place, .. }
+            | Request::Share { to: place, .. } => self.before_change(place.path(), of)?,
             Request::RemoveFile(place) => {
                 of.reach(place.path())?;
                 return self.before_loss("removed", place.path(), of);

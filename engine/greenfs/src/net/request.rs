@@ -9,7 +9,7 @@ use crate::protocol::{Attributes, Found};
 use crate::text;
 
 /// The version of what goes over the wire.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A step of a [`Store`](crate::branch::store::Store). All paths are relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,13 @@ pub enum Request {
     Truncate {
         place: Place,
         size_b: u64,
+    },
+    /// These bytes of one file go to the same place in the other.
+    Share {
+        from: Place,
+        to: Place,
+        start: u64,
+        end: u64,
     },
     MakeFolder {
         place: Place,

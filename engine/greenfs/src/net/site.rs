@@ -121,6 +121,10 @@ impl Store for Site {
         self.store_mut().truncate(path, size_b)
     }
 
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        self.store_mut().share(from, to, range)
+    }
+
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
         self.store_mut().punch(path, range)
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::branch::OWN;
 use crate::branch::folder::Folder;
-use crate::branch::store::Store;
+use crate::branch::store::{Store, copy_range};
 use crate::pool::Pool;
 use crate::pool::chunks::Fresh;
 use crate::pool::closed;
@@ -199,6 +199,11 @@ impl Store for Pooled<'_> {
             Some(_) => refused(),
             None => Err(io::Error::from_raw_os_error(libc::ENOENT)),
         })
+    }
+
+    /// The chunks are read and cut anew: those that are whole in the range are there already.
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        copy_range(self, from, to, range).map(|()| true)
     }
 
     /// Only flash frees parts of files.

@@ -1,10 +1,13 @@
 //! What a branch lacks: the nodes that changed since, as it still holds them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::dirty::{Dirty, EVERYTHING};
 use crate::protocol::node::{Node, NodeId};
+use crate::ranges::Ranges;
 
 /// Nodes as they were before they changed; none for those that were not there.
 pub type Touched = BTreeMap<NodeId, Option<Node>>;
@@ -14,6 +17,9 @@ pub struct Behind {
     /// The branch holds what was so after this record.
     pub at: u64,
     pub touched: Touched,
+    /// What of the data of touched files may be other; of those that are not here, all.
+    #[serde(default, skip_serializing_if = "Dirty::is_empty")]
+    pub dirty: Dirty,
     /// A push that has begun. Only the branch knows whether it came to its end.
     pub pushing: Option<Pushing>,
 }
@@ -24,6 +30,8 @@ pub struct Pushing {
     pub to: u64,
     /// What has changed since then.
     pub touched: Touched,
+    #[serde(default, skip_serializing_if = "Dirty::is_empty")]
+    pub dirty: Dirty,
 }
 
 impl Behind {
@@ -37,13 +45,37 @@ impl Behind {
         behind
     }
 
-    /// A node changes that was like `before` until now.
-    pub fn touch(&mut self, id: NodeId, before: Option<&Node>) {
-        let touched = match &mut self.pushing {
-            Some(pushing) => &mut pushing.touched,
-            None => &mut self.touched,
+    /// A node changes that was like `before` until now; of its data, the bytes `written` may.
+    pub fn touch(&mut self, id: NodeId, before: Option<&Node>, written: Range<u64>) {
+        let (touched, dirty) = match &mut self.pushing {
+            Some(pushing) => (&mut pushing.touched, &mut pushing.dirty),
+            None => (&mut self.touched, &mut self.dirty),
         };
-        touched.entry(id).or_insert_with(|| before.cloned());
+        let had = touched.entry(id).or_insert_with(|| before.cloned());
+        let Some(had) = had.as_ref().filter(|_| !written.is_empty()) else {
+            return;
+        };
+        // What was written down before there were ranges does not say which changed.
+        let is_same = before.is_some_and(|before| before.version == had.version);
+        let is_known = is_same || dirty.get(id).is_some();
+        dirty.insert(id, if is_known { written } else { EVERYTHING });
+    }
+
+    /// Whether it is known already that these bytes of a file may be other.
+    pub fn has_noted(&self, id: NodeId, written: &Range<u64>) -> bool {
+        let (touched, dirty) = match &self.pushing {
+            Some(pushing) => (&pushing.touched, &pushing.dirty),
+            None => (&self.touched, &self.dirty),
+        };
+        match touched.get(&id) {
+            None => false,
+            Some(None) => true,
+            Some(Some(had)) => dirty.get(id).is_some_and(|noted| {
+                // The branch has nothing behind the end of what it has.
+                let end = written.end.min(had.attributes.size);
+                noted.has_all(written.start.min(end)..end)
+            }),
+        }
     }
 
     /// The branch has none of these nodes, whatever was thought.
@@ -56,6 +88,7 @@ impl Behind {
         self.pushing = Some(Pushing {
             to,
             touched: Touched::new(),
+            dirty: Dirty::default(),
         });
     }
 
@@ -64,15 +97,19 @@ impl Behind {
         if let Some(pushing) = self.pushing.take() {
             self.at = pushing.to;
             self.touched = pushing.touched;
+            self.dirty = pushing.dirty;
         }
     }
 
     /// The push never took effect.
     pub fn abandon(&mut self) {
-        if let Some(pushing) = self.pushing.take() {
-            for (id, before) in pushing.touched {
-                self.touched.entry(id).or_insert(before);
-            }
+        let Some(pushing) = self.pushing.take() else {
+            return;
+        };
+        for (id, before) in pushing.touched {
+            let written = pushing.dirty.get(id).into_iter().flat_map(Ranges::iter);
+            self.touch(id, before.as_ref(), 0..0);
+            written.for_each(|range| self.touch(id, before.as_ref(), range));
         }
     }
 }

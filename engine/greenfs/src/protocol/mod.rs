@@ -3,6 +3,7 @@
 pub mod behind;
 pub mod catalogue;
 pub mod compare;
+pub mod dirty;
 pub mod node;
 pub mod plan;
 pub mod reconcile;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::behind::Behind;
 use crate::protocol::catalogue::Catalogue;
+use crate::protocol::dirty::EVERYTHING;
 use crate::protocol::node::{Node, NodeId, Role};
 
 /// Nodes as they are from now on; none for those that are gone.
@@ -15,7 +16,10 @@ pub type Changes = Vec<(NodeId, Option<Node>)>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
+    /// What has another version has other data, wherever.
     Nodes(Changes),
+    /// The data of a file change from the first of these bytes to before the second, as far as they go.
+    Write(NodeId, u64, u64),
     /// A push begins; the branch will then hold what is so now.
     Push(Role),
     /// The push of this branch came to its end.
@@ -62,11 +66,30 @@ impl State {
                     self.next_node = self.next_node.max(id.0.saturating_add(1));
                     let before = self.catalogue.set(id, node);
                     let now = self.catalogue.get(id);
-                    if !Node::is_same_elsewhere(before.as_ref(), now) {
-                        for behind in self.behind.values_mut() {
-                            behind.touch(id, before.as_ref());
-                        }
+                    if Node::is_same_elsewhere(before.as_ref(), now) {
+                        continue;
                     }
+                    let version = |node: Option<&Node>| node.map(|node| node.version);
+                    let written = match version(before.as_ref()) == version(now) {
+                        true => 0..0,
+                        false => EVERYTHING,
+                    };
+                    for behind in self.behind.values_mut() {
+                        behind.touch(id, before.as_ref(), written.clone());
+                    }
+                }
+            }
+            Change::Write(id, from, to) => {
+                let before = self.catalogue.get(id).cloned();
+                let before = before.ok_or_else(|| format!("node {} is not there", id.0))?;
+                let version = record.seq;
+                let now = Node {
+                    version,
+                    ..before.clone()
+                };
+                self.catalogue.set(id, Some(now));
+                for behind in self.behind.values_mut() {
+                    behind.touch(id, Some(&before), from..to);
                 }
             }
             Change::Push(role) => self.known(role)?.begin(record.seq),

@@ -33,6 +33,9 @@ pub struct Flash<S> {
     pub(super) written: HashSet<NodeId>,
     /// Writes that are being done, by file.
     pub(super) writing: HashMap<NodeId, u32>,
+    /// Files that programs may change through memory that they share, without a word, and by how many
+    /// of those that have them open.
+    pub(super) shared: HashMap<NodeId, u32>,
     /// Files that changed so shortly before they were written down that their time does not tell
     /// further changes.
     pub(super) fresh: BTreeSet<NodeId>,
@@ -160,24 +163,26 @@ impl<S: Store> Flash<S> {
 
     /// Write down the sizes and times of the files that were written to.
     pub fn settle(&mut self) -> io::Result<()> {
-        let mut ids: Vec<_> = self.written.drain().collect();
+        let mut ids: Vec<_> = self.written.iter().copied().collect();
         ids.sort();
-        for id in ids {
-            self.note_file(id)?;
-        }
-        Ok(())
+        ids.into_iter().try_for_each(|id| self.note_written(id))
     }
 
     /// Write down the size and time of a file, if it was written to.
     pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
         match self.written.remove(&id) {
-            true => self.note_file(id).map(drop),
+            true => self.note(id, true).map(drop),
             false => Ok(()),
         }
     }
 
-    /// Write down that a file changed, if it did. Returns whether.
+    /// Write down that a file changed, if it did, and nobody said so. Returns whether.
     pub fn note_file(&mut self, id: NodeId) -> io::Result<bool> {
+        self.note(id, false)
+    }
+
+    /// The same. What of a file is other that was written to here is known, unless it is shared.
+    fn note(&mut self, id: NodeId, was_written: bool) -> io::Result<bool> {
         let catalogue = &self.state.catalogue;
         let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
             return Ok(false);
@@ -197,7 +202,11 @@ impl<S: Store> Flash<S> {
         now.attributes = found.attributes;
         now.changed_ns = found.changed_ns;
         let is_changed = !node.expected().is(&found);
-        if is_changed {
+        let is_other = match was_written {
+            true => self.shared.contains_key(&id),
+            false => is_changed,
+        };
+        if is_other {
             now.version = self.state.seq + 1;
         }
         if *node != now {

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 use crate::branch::own;
 use crate::branch::store::{Store, read_whole};
-use crate::cache::Ranges;
 use crate::cache::part::{Part, Status};
 use crate::journal::frame;
 use crate::protocol::compare::Sights;
 use crate::protocol::{Kind, Node, NodeId, State};
+use crate::ranges::Ranges;
 
 /// The mode of a file that is not whole: who copies it is refused, or, as root, copies this mode, too.
 pub(super) const MARK: u32 = 0o1000;

@@ -17,6 +17,7 @@ mod pushed;
 mod survey;
 mod trouble;
 mod whole;
+mod writing;
 
 pub use access::{Access, Branch};
 pub use connect::{catch_up, expect_known, greet};
@@ -29,3 +30,4 @@ pub use push::push;
 pub use pushed::Pushed;
 pub use trouble::Trouble;
 pub use whole::Volume;
+pub use writing::cut;

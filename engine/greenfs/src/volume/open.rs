@@ -59,6 +59,7 @@ impl<S: Store> Flash<S> {
             checkpoint_b: 0,
             written: HashSet::new(),
             writing: HashMap::new(),
+            shared: HashMap::new(),
             fresh: BTreeSet::new(),
             others: Catalogue::default(),
             next_other: OTHERS_FROM,

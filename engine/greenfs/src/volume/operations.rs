@@ -1,5 +1,5 @@
-//! What programs do. Each operation is done on flash first, and then written down; an operation that
-//! was not written down is found when the volume is opened.
+//! What programs do to names and attributes. Each operation is done on flash first, and then written
+//! down; an operation that was not written down is found when the volume is opened.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::branch::OWN;
 use crate::branch::store::Store;
-use crate::protocol::{Attributes, Catalogue, Change, Name, Node, NodeId, ROOT};
+use crate::protocol::{Attributes, Catalogue, Name, Node, NodeId, ROOT};
 use crate::volume::flash::{Flash, OTHERS_FROM};
 
 type Changed = (NodeId, Option<Node>);
@@ -120,27 +120,6 @@ impl<S: Store> Flash<S> {
         self.record_nodes(changes)
     }
 
-    pub fn write(&mut self, id: NodeId, offset: u64, data: &[u8]) -> io::Result<()> {
-        let path = self.path(id)?;
-        self.complete(id)?;
-        self.begin_writing(id)?;
-        let written = self.store.write(&path, offset, data);
-        self.end_writing(id)?;
-        written
-    }
-
-    pub fn truncate(&mut self, id: NodeId, size_b: u64) -> io::Result<()> {
-        let path = self.path(id)?;
-        if size_b > 0 {
-            self.complete(id)?;
-        }
-        self.begin_writing(id)?;
-        let emptied = self.empty(id);
-        let written = emptied.and_then(|()| self.store.truncate(&path, size_b));
-        self.end_writing(id)?;
-        written
-    }
-
     /// Set mode, owner and time of change.
     pub fn dress(&mut self, id: NodeId, attributes: &Attributes) -> io::Result<()> {
         if self.parts.contains_key(&id) {
@@ -157,35 +136,6 @@ impl<S: Store> Flash<S> {
         let mut node = self.node(id)?.clone();
         self.refresh(&mut node, &path)?;
         self.record_nodes(vec![(id, Some(node))])
-    }
-
-    /// Write down that a file changes, before it does. One that has no name any more is nobody's.
-    pub fn begin_writing(&mut self, id: NodeId) -> io::Result<()> {
-        *self.writing.entry(id).or_default() += 1;
-        self.mark(id)
-    }
-
-    /// A write that was begun has come to its end: what was copied meanwhile may lack it.
-    pub fn end_writing(&mut self, id: NodeId) -> io::Result<()> {
-        if let Some(count) = self.writing.get_mut(&id) {
-            *count -= 1;
-            if *count == 0 {
-                self.writing.remove(&id);
-            }
-        }
-        self.mark(id)
-    }
-
-    fn mark(&mut self, id: NodeId) -> io::Result<()> {
-        let node = self.state.catalogue.get(id);
-        let Some(node) = node.filter(|_| !self.written.contains(&id)) else {
-            return Ok(());
-        };
-        let mut node = node.clone();
-        node.version = self.state.seq + 1;
-        self.record(Change::Nodes(vec![(id, Some(node))]))?;
-        self.written.insert(id);
-        Ok(())
     }
 
     fn made(&mut self, parent: NodeId, name: &OsStr, path: &Path, new: New) -> io::Result<NodeId> {

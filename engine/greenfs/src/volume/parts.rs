@@ -11,12 +11,12 @@ use std::path::Path;
 use crate::branch::identity::{self, FORMAT_OF_PARTS, Identity};
 use crate::branch::own;
 use crate::branch::store::{Store, ensure_folder, if_allowed, remove_tree};
-use crate::cache::Ranges;
 use crate::cache::part::Part;
 use crate::clock;
 use crate::journal::frame;
 use crate::protocol::behind::Touched;
 use crate::protocol::{Attributes, Behind, Kind, NodeId, Role};
+use crate::ranges::Ranges;
 use crate::volume::flash::Flash;
 use crate::volume::marks::{AT_WORK, FOLDER, MARK, place};
 

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::branch::carry;
 use crate::branch::identity::{self, FORMAT, Identity, Span};
 use crate::branch::own;
-use crate::branch::stage;
-use crate::branch::store::{PIECE_B, Store, copy_within, ensure_folder, remove_tree};
+use crate::branch::stage::{self, Base};
+use crate::branch::store::{Store, copy_within, ensure_folder, remove_tree};
 use crate::clock;
 use crate::fault::Fault;
+use crate::protocol::catalogue::path;
 use crate::protocol::plan::Put;
-use crate::protocol::{Change, NodeId, Plan, Role};
+use crate::protocol::{Behind, Catalogue, Change, NodeId, Plan, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::flash::Flash;
 use crate::volume::pushed::Pushed;
@@ -30,11 +31,18 @@ const SNAPSHOT_MOST_B: u64 = 64 << 20;
 /// What a round has to do.
 struct Round {
     plan: Plan,
-    /// The versions of the files that are copied.
-    versions: Vec<(NodeId, u64)>,
+    /// The files that are copied, in the order of the plan.
+    copies: Vec<Copied>,
     snapshots: BTreeSet<NodeId>,
     /// What the branch is, if it does not say so itself.
     identity: Identity,
+}
+
+/// A file that is copied.
+struct Copied {
+    version: u64,
+    /// What the branch has of it.
+    base: Option<Base>,
 }
 
 /// Bring a branch up.
@@ -81,11 +89,11 @@ fn stage_all<S: Store, T: Store>(
 ) -> Result<Vec<NodeId>, Trouble> {
     carry::prepare(&mut branch.store, round.plan.to).map_err(Trouble::Branch)?;
     let mut changed = Vec::new();
-    for (put, (_, version)) in round.plan.copies().zip(&round.versions) {
+    for (put, Copied { version, base }) in round.plan.copies().zip(&round.copies) {
         let is_snapshot = round.snapshots.contains(&put.node);
         let is_here = flash.complete(put.node, Some(branch.role));
         is_here.map_err(|error| Trouble::Absent(put.path.clone(), error))?;
-        let copied = copy(flash, branch, put, is_snapshot)?;
+        let copied = copy(flash, branch, (put, base.as_ref()), is_snapshot)?;
         pushed.copied_b += copied.unwrap_or(0);
         let is_same = is_snapshot
             || copied.is_some()
@@ -99,17 +107,18 @@ fn stage_all<S: Store, T: Store>(
     Ok(changed)
 }
 
-/// Copy a file from flash. Returns the bytes that were copied; none if it is gone.
+/// Copy a file from flash. Returns the bytes that were brought; none if it is gone.
 fn copy<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     to: &mut Branch<T>,
-    put: &Put,
+    (put, base): (&Put, Option<&Base>),
     is_snapshot: bool,
 ) -> Result<Option<u64>, Trouble> {
     let role = to.role;
-    let mut stage = stage::Copy::begin(&mut to.store, put).map_err(Trouble::Branch)?;
+    let mut stage = stage::Copy::begin(&mut to.store, put, base).map_err(Trouble::Branch)?;
     loop {
-        let offset = stage.copied_b();
+        let wanted = stage.wants().map_err(Trouble::Branch)?;
+        let length = (wanted.end - wanted.start) as usize;
         let piece = flash.with(|flash| {
             let catalogued = || flash.state.catalogue.path(put.node);
             let from = match is_snapshot {
@@ -119,14 +128,17 @@ fn copy<S: Store, T: Store>(
                     None => return Ok(None),
                 },
             };
-            flash.store.read(&from, offset, PIECE_B).map(Some)
+            flash.store.read(&from, wanted.start, length).map(Some)
         });
         let Some(piece) = piece.map_err(Trouble::Flash)? else {
             return Ok(None);
         };
         stage.add(&piece).map_err(Trouble::Branch)?;
-        if piece.len() < PIECE_B {
-            return stage.end().map(Some).map_err(Trouble::Branch);
+        if piece.len() < length {
+            let brought = stage.end().map_err(Trouble::Branch)?;
+            if brought.is_some() {
+                return Ok(brought);
+            }
         }
     }
 }
@@ -157,6 +169,20 @@ fn carry_out<S: Store, T: Store>(
     }
 }
 
+/// The version of a file that a branch has, if it is known what of it may be other.
+fn base(catalogue: &Catalogue, behind: &Behind, id: NodeId) -> Option<Base> {
+    let then = |id: NodeId| match behind.touched.get(&id) {
+        Some(before) => before.as_ref(),
+        None => catalogue.get(id),
+    };
+    let (before, dirty) = (then(id)?, behind.dirty.get(id)?);
+    Some(Base {
+        path: path(before.names.first()?, then)?,
+        expected: before.expected(),
+        dirty: dirty.clone(),
+    })
+}
+
 /// Where copies on flash wait.
 fn snapshots(role: Role) -> PathBuf {
     own(format!("snapshots-{role}"))
@@ -177,17 +203,20 @@ impl<S: Store> Flash<S> {
         };
         let catalogue = &self.state.catalogue;
         let plan = Plan::new(self.state.seq, catalogue, &behind.touched);
-        let version = |put: &Put| (put.node, catalogue.get(put.node).map_or(0, |n| n.version));
-        let versions = plan.copies().map(version).collect();
+        let copied = |put: &Put| Copied {
+            version: catalogue.get(put.node).map_or(0, |node| node.version),
+            base: base(catalogue, behind, put.node),
+        };
+        let copies = plan.copies().map(copied).collect();
         let is_small = |put: &&Put| put.expected.attributes.size <= SNAPSHOT_MOST_B;
-        let copies = plan.copies().filter(|put| busy.contains(&put.node));
-        let snapshots: BTreeSet<_> = copies.filter(is_small).map(|put| put.node).collect();
+        let changed = plan.copies().filter(|put| busy.contains(&put.node));
+        let snapshots: BTreeSet<_> = changed.filter(is_small).map(|put| put.node).collect();
         for id in &snapshots {
             self.take_snapshot(*id, &folder)?;
         }
         Ok(Some(Round {
             plan,
-            versions,
+            copies,
             snapshots,
             identity: self.identity(role),
         }))

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses a part")]
 
 pub mod serving;
+pub mod tapping;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

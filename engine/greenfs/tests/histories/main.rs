@@ -218,6 +218,17 @@ impl Drop for Places {
     }
 }
 
+/// Files are so many times as large, then: of several blocks, and more than what lies in a recipe of a
+/// pool. Writes begin and end within blocks, too.
+const BLOCKS: usize = 1 << 10;
+
+fn enlarged(event: Event, times: usize) -> Event {
+    match event {
+        Event::Operate(operation) => Event::Operate(operation.enlarged(times)),
+        event => event,
+    }
+}
+
 /// Live through a history in memory, power cuts included, and check what is promised.
 fn live_through(events: Vec<Event>) {
     let mut world = World::new(Memory::new);
@@ -244,6 +255,18 @@ proptest! {
     #[test]
     fn in_memory_with_parts(events in prop::collection::vec(with_parts(), 1..80)) {
         live_through(events);
+    }
+
+    /// A branch would get less of a changed file than changed, or take what others have put there.
+    #[test]
+    fn in_memory_in_blocks(events in prop::collection::vec(with_power_cuts(), 1..60)) {
+        live_through(events.into_iter().map(|event| enlarged(event, BLOCKS)).collect());
+    }
+
+    #[test]
+    fn in_memory_in_blocks_with_others(events in prop::collection::vec(with_others(), 1..60)) {
+        let events = events.into_iter().map(|event| enlarged(event, BLOCKS)).collect();
+        others_lose_nothing(World::new(Memory::new), events);
     }
 
     /// Versions would be lost on a remote whose file system has no hard links for them.
@@ -284,11 +307,7 @@ proptest! {
             None => Place::Plain(places.next()),
         });
         for event in events {
-            happen(&mut world, match event {
-                // Larger than what lies in a recipe.
-                Event::Operate(operation) => Event::Operate(operation.enlarged(1 << 7)),
-                event => event,
-            });
+            happen(&mut world, enlarged(event, BLOCKS));
         }
         world.settle();
         let damage = audit::check(&pool).expect("it can be read").damage;

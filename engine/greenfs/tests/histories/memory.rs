@@ -199,6 +199,13 @@ impl Store for Memory {
         self.step(Step::Truncate(file, size_b))
     }
 
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        let length = (range.end - range.start) as usize;
+        let data = self.read(from, range.start, length)?;
+        assert_eq!(data.len(), length, "{} ends before that", from.display());
+        self.write(to, range.start, &data).map(|()| true)
+    }
+
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
         let zeros = vec![0; (range.end - range.start) as usize];
         self.write(path, range.start, &zeros)

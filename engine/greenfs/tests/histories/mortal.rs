@@ -90,6 +90,15 @@ impl<S: Store> Store for Mortal<S> {
         self.change(|store| store.truncate(path, size_b))
     }
 
+    fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
+        let mut done = false;
+        self.change(|store| {
+            done = store.share(from, to, range)?;
+            Ok(())
+        })?;
+        Ok(done)
+    }
+
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
         self.change(|store| store.punch(path, range))
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use greenfs::branch::store::{Store, read_whole};
-use greenfs::cache::Ranges;
 use greenfs::cache::part::Status;
 use greenfs::journal::frame;
+use greenfs::ranges::Ranges;
 
 use crate::operation::{Shape, shape};
 

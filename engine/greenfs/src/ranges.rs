@@ -81,6 +81,21 @@ impl Ranges {
     pub fn count_b(&self) -> u64 {
         self.iter().map(|range| range.end - range.start).sum()
     }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The same in whole blocks of so many bytes.
+    pub fn rounded(&self, block_b: u64) -> Self {
+        let mut rounded = Self::default();
+        for range in self.iter() {
+            let end = range.end.div_ceil(block_b).saturating_mul(block_b);
+            rounded.insert(range.start / block_b * block_b..end);
+        }
+        rounded
+    }
 }
 
 impl From<Ranges> for Vec<(u64, u64)> {

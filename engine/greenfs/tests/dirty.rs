@@ -1,0 +1,145 @@
+//! A file that changed in part: what of it goes to a server, and what is there then.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+use common::Home;
+use common::serving::Server;
+use common::tapping::Tap;
+
+const SIZE_B: usize = 16 << 20;
+
+/// So much is written at once, and so often.
+const WRITTEN_B: usize = 64 << 10;
+const TIMES: usize = 16;
+
+/// What goes over the network may be so many times what was written.
+const MOST: f64 = 1.2;
+
+/// Bytes that differ from place to place, and from time to time.
+fn bytes(seed: usize, size_b: usize) -> Vec<u8> {
+    let word = |nth: usize| (nth as u64 + seed as u64 * 77).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let words = (0..size_b / 8).map(word);
+    words.flat_map(u64::to_le_bytes).collect()
+}
+
+/// Write here and there in a file that is not cut.
+fn write_in(home: &Home, seed: usize) {
+    let file = OpenOptions::new().write(true).open(home.mnt("image"));
+    let file = file.expect("it is there");
+    for nth in 0..TIMES {
+        let offset = nth * SIZE_B / TIMES + seed * 1009;
+        let data = bytes(seed + nth, WRITTEN_B);
+        file.write_all_at(&data, offset as u64)
+            .expect("it is writable");
+    }
+}
+
+fn fsync(home: &Home) {
+    let root = File::open(home.mnt(""));
+    root.and_then(|root| root.sync_all())
+        .expect("all are there");
+}
+
+fn is_little(passed_b: u64) {
+    let times = passed_b as f64 / (TIMES * WRITTEN_B) as f64;
+    assert!(
+        (1.0..MOST).contains(&times),
+        "{times} times what was written"
+    );
+}
+
+/// A change in a large file would take the network for as long as the whole file.
+#[test]
+fn what_did_not_change_stays_where_it_is() {
+    let Some(mut home) = Home::new("dirty") else {
+        return;
+    };
+    fs::create_dir(home.at("pool")).expect("it is writable");
+    for options in [&[][..], &["--pool", "pool"]] {
+        let mut server = Server::new(&home, options);
+        let tap = Tap::to(&server.address);
+        let url = tap.url();
+        let mount = ["--patience", "120", "--remote", &url];
+        home.mount(&mount);
+        home.wait_for(": connected; holds all");
+        fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
+        fsync(&home);
+        assert!(tap.passed_b() > SIZE_B as u64);
+
+        let before_b = tap.passed_b();
+        write_in(&home, 1);
+        fsync(&home);
+        is_little(tap.passed_b() - before_b);
+
+        // Also what was changed while the server was away, and the volume then unmounted.
+        server.kill();
+        home.umount();
+        home.mount(&[]);
+        write_in(&home, 2);
+        home.umount();
+        let address = server.address.clone();
+        server = Server::at(&home, &address, options);
+        let before_b = tap.passed_b();
+        home.mount(&mount);
+        home.wait_for(": connected; holds all");
+        is_little(tap.passed_b() - before_b);
+        home.umount();
+
+        let all = ["--remote", &url, "--at", &home.last(&["--remote", &url])];
+        let mut restore = home.greenfs("restore");
+        restore.args(all).args(["image", "--to", "back"]);
+        common::text(&restore.output().expect("it was built"));
+        let [here, back] = ["flash/image", "back"].map(|file| fs::read(home.at(file)));
+        assert!(here.expect("it is there") == back.expect("it was restored"));
+        server.kill();
+        for folder in ["flash", "remote"] {
+            fs::remove_dir_all(home.at(folder)).expect("it is there");
+            fs::create_dir(home.at(folder)).expect("it is writable");
+        }
+        fs::remove_file(home.at("back")).expect("it was restored");
+        fs::remove_dir_all(home.at("keys")).expect("they are there");
+    }
+}
+
+/// Through memory that a program shares with the kernel, greenfs may hear of no write: the server
+/// would never get it.
+#[test]
+fn what_changed_through_memory_goes_too() {
+    let Some(mut home) = Home::new("memory") else {
+        return;
+    };
+    let server = Server::new(&home, &[]);
+    home.mount(&["--patience", "120", "--remote", &server.url()]);
+    home.wait_for(": connected; holds all");
+    fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
+    fsync(&home);
+
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(home.mnt("image"));
+    let file = file.expect("it is there");
+    // SAFETY: the mapping is of a file that is open and larger, and nothing else uses it.
+    unsafe {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let none = std::ptr::null_mut();
+        let shared = libc::MAP_SHARED;
+        let memory = libc::mmap(none, SIZE_B, access, shared, file.as_raw_fd(), 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        memory.cast::<u8>().add(SIZE_B / 2).write(251);
+        file.write_all_at(b"beside", 0).expect("it is writable");
+        fsync(&home);
+        memory.cast::<u8>().add(SIZE_B / 4).write(251);
+        libc::munmap(memory, SIZE_B);
+    }
+    drop(file);
+    fs::write(home.mnt("next"), "so that something follows").expect("it is writable");
+    home.umount();
+    home.same_trees("flash", "remote");
+    let image = fs::read(home.at("remote/image")).expect("it is there");
+    assert_eq!([image[SIZE_B / 2], image[SIZE_B / 4]], [251, 251]);
+}
