@@ -62,29 +62,53 @@ class Pool:
             raise ValueError("this is no recipe, or a damaged one")
 
 
-def rescue(pool, source, to, own, links, lost):
-    """Copy a file, a link, or a folder with all in it; what cannot be read is named in `lost`."""
-    found = source.lstat()
-    if stat.S_ISDIR(found.st_mode):
-        to.mkdir()
-        for name in sorted(set(source.iterdir()) - own):
-            rescue(pool, name, to / name.name, own, links, lost)
-    elif stat.S_ISLNK(found.st_mode):
-        to.symlink_to(os.readlink(source))
-    elif (found.st_dev, found.st_ino) in links:
-        return os.link(links[found.st_dev, found.st_ino], to)
-    else:
+class Rescue:
+    """What of a folder is got back; `lost` names what cannot be read."""
+
+    def __init__(self, pool, folder, target):
+        self.pool, self.folder, self.target = pool, folder, target
+        self.links, self.lost = {}, []
+        both = folder / "log", folder / "pool"  # of the folder of `--keep`: lines of JSON
+        files = [at for at in both if at.is_file() and not at.is_symlink()]
+        self.own = {Path(at.name) for at in files if at.read_bytes()[:1] == b"{"}
+        self.own.add(Path(".greenfs/pool"))
+
+    def get(self, name, source, to):
+        """Copy a file, a link, or a folder with all in it: one of this name, from here to there."""
+        found = source.lstat()
+        if stat.S_ISDIR(found.st_mode):
+            to.mkdir()
+            # By their names from the root, the deepest would be longer than the kernel takes.
+            opened = [os.open(place, os.O_RDONLY | os.O_DIRECTORY) for place in (source, to)]
+            here, there = (Path("/proc/self/fd", str(number)) for number in opened)
+            for inner in sorted(os.listdir(here)):
+                if name / inner not in self.own:
+                    self.get(name / inner, here / inner, there / inner)
+            for number in opened:
+                os.close(number)
+        elif stat.S_ISLNK(found.st_mode):
+            to.symlink_to(os.readlink(source))
+        elif self._is_linked((found.st_dev, found.st_ino), to):
+            return
+        else:
+            try:
+                with to.open("xb") as file:
+                    file.writelines(self.pool.pieces(source.read_bytes()))
+            except (OSError, ValueError) as error:
+                self.lost.append(f"{self.folder / name}: {error}")
+                return to.unlink()
+            self.links[found.st_dev, found.st_ino] = self.target / name
+        if os.geteuid() == 0:
+            os.chown(to, found.st_uid, found.st_gid, follow_symlinks=False)
+        if not to.is_symlink():
+            shutil.copystat(source, to)
+
+    def _is_linked(self, number, to):
         try:
-            with to.open("xb") as file:
-                file.writelines(pool.pieces(source.read_bytes()))
-        except (OSError, ValueError) as error:
-            lost.append(f"{source}: {error}")
-            return to.unlink()
-        links[found.st_dev, found.st_ino] = to
-    if os.geteuid() == 0:
-        os.chown(to, found.st_uid, found.st_gid, follow_symlinks=False)
-    if not to.is_symlink():
-        shutil.copystat(source, to)
+            os.link(self.links[number], to)
+        except (KeyError, OSError):  # the first one's name may be too long
+            return False
+        return True
 
 
 if __name__ == "__main__":
@@ -92,10 +116,7 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     root, folder, target = map(Path, sys.argv[1:4])
     secret = bytes.fromhex(Path(sys.argv[4]).read_text()) if sys.argv[4:] else None
-    lost = []
-    both = folder / "log", folder / "pool"  # of the folder of `--keep`: lines of JSON
-    files = [at for at in both if at.is_file() and not at.is_symlink()]
-    own = {at for at in files if at.read_bytes()[:1] == b"{"} | {folder / ".greenfs" / "pool"}
-    rescue(Pool(root, secret), folder, target, own, {}, lost)
-    print(*lost, sep="\n", end="\n" if lost else "", file=sys.stderr)
-    sys.exit(bool(lost))
+    rescue = Rescue(Pool(root, secret), folder, target)
+    rescue.get(Path(), folder, target)
+    print(*rescue.lost, sep="\n", end="\n" if rescue.lost else "", file=sys.stderr)
+    sys.exit(bool(rescue.lost))

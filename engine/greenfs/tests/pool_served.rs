@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use common::serving::Server;
 use common::{Home, text};
+use greenfs::branch::folder::Folder;
+use greenfs::branch::store::Store;
 
 const ANY: &str = "127.0.0.1:0";
 
@@ -348,6 +350,34 @@ fn what_is_damaged_comes_anew() {
     // What the server has of its own there is no client's.
     rescued(&home, &["pool", "kept", "kept-back"]);
     rescued(&home, &["pool", "remote", "remote-back"]);
+}
+
+/// One folder that is deep enough would keep all files of a pool from being got back.
+#[test]
+fn a_path_that_is_longer_than_the_kernel_takes_is_got_back() {
+    let home = home("pool-deep");
+    let mut path = PathBuf::from("folder");
+    let mut flash = Folder::open(&home.at("flash")).expect("it is there");
+    for _ in 0..30 {
+        path.push("x".repeat(200));
+        flash.make_folder(&path, 0o755).expect("it is writable");
+    }
+    for name in ["file", "twin"] {
+        let made = flash.create(&path.join(name), 0o644);
+        made.and_then(|()| flash.write(&path.join(name), 0, b"deep"))
+            .expect("it is writable");
+    }
+    let other = path.join("other");
+    flash.link(&path.join("file"), &other).expect("it is there");
+    let server = Server::new(&home, &["--pool", "pool"]);
+    synced(&home, "flash", &server);
+    if rescued(&home, &["pool", "remote", "back"]) {
+        let back = Folder::open(&home.at("back")).expect("it was made");
+        for name in ["file", "twin", "other"] {
+            let read = back.read(&path.join(name), 0, 10);
+            assert_eq!(read.expect("it is there"), b"deep");
+        }
+    }
 }
 
 /// A place where nothing stays mounted.
