@@ -164,7 +164,7 @@ fn a_step_that_takes_long_is_waited_for(home: &Home) {
         let read = thread::spawn(move || there.read(Path::new("pipe"), 0, 1).map(drop));
         thread::sleep(patience * 3 / 2);
         // Only now can the server open it; it then finds that a pipe has no places to read from.
-        drop(OpenOptions::new().write(true).open(&pipe));
+        drop(OpenOptions::new().read(true).write(true).open(&pipe));
         read.join()
             .expect("it does not panic")
             .err()?
