@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths
+from fsgreen import executors, paths
 from fsgreen.confounds import read_probes
 from fsgreen.design import Plan, Study, load_study, make_plan
 from fsgreen.errors import FsgreenError
@@ -22,11 +22,12 @@ from fsgreen.reduce import (
     read_plan,
     read_table,
 )
+from fsgreen.trace import MeterEnergy
 from fsgreen.trial import (
     Trial,
     TrialRecord,
     attached_meters,
-    energies_of,
+    computed_energies,
     list_discarded,
     list_invalid,
     list_superseded,
@@ -153,7 +154,6 @@ def gather(campaign: str) -> Evidence:
     raw, plan = paths.raw(campaign), read_plan(campaign)
     trials, stopping = list_trials(raw), raw / "stopping.json"
     set_aside, superseded = list_discarded(raw), list_superseded(raw)
-    flaws = [flaw for trial in trials for flaw in _flaws(trial)]
     altered = [text for trial in [*trials, *set_aside, *superseded] for text in _altered(trial)]
     return Evidence(
         plan=plan,
@@ -164,7 +164,7 @@ def gather(campaign: str) -> Evidence:
         superseded=[trial.record for trial in superseded],
         audits={trial.name: trial.audit() for trial in trials},
         altered=altered_files(campaign) if is_imported(campaign) else altered,
-        power=pd.DataFrame(flaws, columns=["trial", "rule", "detail"]),
+        power=pd.DataFrame(_flaws(trials), columns=["trial", "rule", "detail"]),
         trials=read_table(campaign, "trials"),
         cells=read_table(campaign, "cells"),
         effects=read_table(campaign, "effects"),
@@ -189,11 +189,20 @@ def _study(plan: Plan) -> Study | None:
     return study if {*plan.cells} <= {*again.cells} else None
 
 
-def _flaws(trial: Trial) -> Iterator[tuple[str, int, str]]:
-    """Yield trial, rule and detail of each flaw of its traces over the measured phase."""
-    for name, energy in energies_of(trial).items():
-        for flaw in energy.flaws:
-            yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
+def _flaws(trials: Sequence[Trial]) -> Iterator[tuple[str, int, str]]:
+    """Yield trial, rule and detail of each flaw of traces over the measured phase."""
+    older = [trial for trial in trials if not trial.record.energy]
+    checked = zip(older, executors.each(energies_anew, None, older), strict=True)
+    anew = {trial.name: energies for trial, energies in checked}
+    for trial in trials:
+        for name, energy in (trial.record.energy or anew[trial.name]).items():
+            for flaw in energy.flaws:
+                yield trial.name, flaw.rule, f"{name}: {flaw.detail}"
+
+
+def energies_anew(_common: None, trial: Trial) -> Mapping[str, MeterEnergy]:
+    """Return what each meter says of a trial, which its record does not: a task of executors."""
+    return computed_energies(trial)
 
 
 def _altered(trial: Trial) -> Iterator[str]:

@@ -15,7 +15,8 @@ import synthetic
 from distributed.comm import connect
 from distributed.core import rpc
 
-from fsgreen import executors, paths, reduce
+from fsgreen import confounds, executors, paths, reduce
+from fsgreen.analysis import standard
 from fsgreen.cluster import Borrowed, at, borrowed, lending
 from fsgreen.errors import FsgreenError
 from fsgreen.executors import Executor, Processes, entered
@@ -28,6 +29,7 @@ from tests.patience import wait_for
 pytestmark = pytest.mark.slow
 
 TABLES = ("trials", "series", "latency", "finishes")
+ANALYSED = ("confounds", "cells", "effects", "trust")
 
 LEND = """
 import os, sys
@@ -72,6 +74,15 @@ def tables(executor: Executor) -> Sequence[bytes]:
     return [file.read_bytes() for file in files]
 
 
+def all_tables(executor: Executor) -> Sequence[bytes]:
+    """Those and what the analysis makes of them."""
+    made = tables(executor)
+    with entered(executor):
+        confounds.write("small")
+        standard.write("small")
+    return [*made, *((paths.results("small") / f"{name}.csv").read_bytes() for name in ANALYSED)]
+
+
 @contextlib.contextmanager
 def lender(cluster: Borrowed, jobs: int = 1, changed: str = "") -> Iterator[subprocess.Popen[str]]:
     """A process that lends cores; its code may be changed before it does."""
@@ -103,10 +114,12 @@ def test_processes_and_lent_cores_make_the_same_bytes_as_one_process(
     cluster: Borrowed, alone: Sequence[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A result that depends on how many machines came to it is none."""
+    whole = all_tables(Processes(1))
+    assert whole[: len(alone)] == alone
     with lender(cluster), lender(cluster):
-        assert tables(cluster) == alone
+        assert all_tables(cluster) == whole
     monkeypatch.setattr(executors, "WORTH_A_PROCESS", 1)
-    assert tables(Processes(2)) == alone
+    assert all_tables(Processes(2)) == whole
 
 
 @pytest.mark.usefixtures("not_at_home")

@@ -16,8 +16,11 @@ from fsgreen import paths, pipeline, reduce, rules
 from fsgreen.analysis import numbers, standard
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
+from fsgreen.executors import entered
 from fsgreen.rules import remedies
+from fsgreen.rules.evidence import gather
 from fsgreen.rules.trust import COLUMNS
+from fsgreen.trial import computed_energies, read_trial
 
 
 @pytest.fixture(scope="module")
@@ -262,3 +265,27 @@ def test_the_page_has_three_pages_at_most(shipped, tmp_path):
     pages = typst.compile(str(page), root=str(tmp_path), format="svg", ignore_system_fonts=True)
     assert isinstance(pages, list)
     assert len(pages) <= 1 + 3, "the title, and the three pages"
+
+
+def test_traces_of_older_trials_are_checked_by_whoever_does_the_tasks(campaign):
+    """A campaign without energies in its records would take one core for half as long again."""
+    asked = []
+
+    class Others:
+        def each(self, task, common, items):
+            asked.extend(item.name for item in items)
+            return [task(common, item) for item in items]
+
+    with entered(Others()):
+        found = gather(campaign)
+    assert asked == [record.trial for record in found.records]
+    pd.testing.assert_frame_equal(found.power, gather(campaign).power)
+    for name in asked[1:]:
+        file = paths.raw(campaign) / "trials" / name / "trial.json"
+        energies = computed_energies(read_trial(file.parent))
+        record = replace(read_trial(file.parent).record, energy=energies)
+        file.write_text(json.dumps(record.to_json()))
+    with entered(Others()):
+        again = gather(campaign)
+    assert asked[len(found.records) :] == asked[:1], "what is recorded was computed again"
+    pd.testing.assert_frame_equal(found.power, again.power)
