@@ -4,10 +4,14 @@ import fcntl
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from fsgreen.devices import image, mounts
 
 settings.register_profile("fsgreen", deadline=None, derandomize=True)
 settings.load_profile("fsgreen")
@@ -18,6 +22,10 @@ os.environ["COLUMNS"] = "100"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 os.environ["FSGREEN_MACHINE"] = f"test-{os.getpid()}"  # its campaigns wait for no others
+
+# Debian 13 has /tmp in memory, where no cache can be made cold.
+if mounts.in_memory(Path(tempfile.gettempdir())):
+    tempfile.tempdir = os.environ["TMPDIR"] = str(image.DISK)
 
 LONG = ("pipeline", "notebook", "slow")
 """Marks of what takes long, the longest first."""
