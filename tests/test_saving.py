@@ -1,6 +1,7 @@
 """What JupyterLab saves of the notebooks here: a look at one must be no change in git."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def contents(project: Path) -> FileContentsManager:
+def contents(project: Path) -> Iterator[FileContentsManager]:
     """What writes files for JupyterLab."""
     manager = FileContentsManager(root_dir=str(project))
     manager.register_pre_save_hook(saving.before_save)
-    return manager
+    yield manager
+    manager.notary.close()
 
 
 def after_a_run(contents: FileContentsManager, path: str) -> dict[str, Any]:
