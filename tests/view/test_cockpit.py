@@ -229,12 +229,12 @@ def test_the_plan_is_what_the_command_prints(compose, capsys):
     compose.keep.click()
     assert cli.main(["plan", "mine"]) == 0
     printed = capsys.readouterr().out
-    *lines, space = Order("mine", "quick", "mine-quick", "loop").planned()
+    order = Order("mine", "quick", "mine-quick", "loop")
+    *lines, space = order.planned()
     assert " ".join(lines).split() == printed.split()
     assert space.startswith("disk space: up to 4096 MiB for files under test, and up to 1024 MiB")
     assert cli.main(["plan", "mine", "--assay"]) == 0
-    decides = Order("mine", "quick", "mine-quick").decides()
-    assert " ".join(decides).split() == capsys.readouterr().out.split()
+    assert " ".join(order.decides()).split() == capsys.readouterr().out.split()
 
 
 def test_in_a_directory_the_plan_is_that_of_its_file_system(compose, tmp_path):
