@@ -1,4 +1,4 @@
-"""What came of a campaign, in short: verdicts, rules, table 2, and what to change."""
+"""What came of a campaign, in short: rates, verdicts, rules, table 2, and what to change."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fsgreen import paths
+from fsgreen.words import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,9 @@ KINDS = {
 
 WIDTH = 100
 """Columns of text that are read with ease."""
+
+MOST_CELLS = 12
+"""Cells whose rates are shown; more would push the rules out of sight."""
 
 
 def said(kind: str, verdict: str) -> str:
@@ -46,6 +50,7 @@ def write(campaign: str) -> Path:
 
     folder = paths.results(campaign)
     parts = [
+        _rates(campaign),
         _verdicts(campaign, _rows(folder / "claims.csv")),
         _comparisons(campaign),
         _rules(campaign),
@@ -68,6 +73,30 @@ def _fitted(line: str) -> str:
     return textwrap.fill(
         line, WIDTH, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
     )
+
+
+def _rates(campaign: str) -> Iterator[str]:
+    """Yield how much work each cell does, for at most `MOST_CELLS`; runs may tell of none."""
+    from fsgreen.analysis.tables import interval_text
+    from fsgreen.generic.figures import cell_name, varied_factors
+    from fsgreen.reduce import read_table
+
+    cells = read_table(campaign, "cells")
+    if cells["throughput_ops_s"].isna().all():
+        return
+    yield f"{campaign}: operations per second, with 95 % intervals\n"
+    varied = {name: varied_factors(of) for name, of in cells.groupby("workload")}
+    rows = []
+    for cell in cells.head(MOST_CELLS).to_dict("records"):
+        workload = cell["workload"]
+        value, bracket, ends = interval_text(cell, "throughput", "ops_s").partition(" [")
+        behind = (" ops/s" if value[0].isdigit() else "") + bracket + ends
+        rows.append((f"{workload} {cell_name(cell, varied[workload])}", value, behind))
+    name_width, value_width = (max(len(row[at]) for row in rows) for at in (0, 1))
+    for name, value, behind in rows:
+        yield f"  {name:{name_width}}  {value:>{value_width}}{behind}"
+    if len(cells) > MOST_CELLS:
+        yield f"  and {plural(len(cells) - MOST_CELLS, 'more cell')}: cells.csv"
 
 
 def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:

@@ -59,6 +59,24 @@ def test_the_outcome_speaks_of_comparisons(campaign: str) -> None:
     assert "claims" not in text
 
 
+def test_the_outcome_begins_with_what_each_cell_did(
+    campaign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts of verdicts alone said nothing of how fast anything was."""
+    cells = fsgreen.open(campaign).cells.set_index("file_system")
+    lines = (paths.results(campaign) / "outcome.txt").read_text().splitlines()
+    (xfs,) = (line for line in lines[:6] if line.startswith("  webserver xfs "))
+    rate, low, high = (
+        f"{cells.loc['xfs', f'throughput{end}_ops_s']:,.0f}" for end in ("", "_low", "_high")
+    )
+    assert xfs.endswith(f"  {rate} ops/s [{low}, {high}]")
+    monkeypatch.setattr(outcome, "MOST_CELLS", 1)
+    shortened = outcome.write(campaign).read_text()
+    monkeypatch.undo()
+    assert outcome.write(campaign).read_text() == "\n".join(lines) + "\n"
+    assert "  and 1 more cell: cells.csv\n" in shortened
+
+
 def test_the_outcome_names_what_is_compared_with_what_in_lines_that_fit(campaign: str) -> None:
     """A gain of 12 % over nothing in particular is no gain."""
     text = (paths.results(campaign) / "outcome.txt").read_text()
