@@ -88,26 +88,32 @@ def _to_do(
 
 
 def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
-    target = f"{plan.bounds['ci_half_width_percent']:g} %"
+    target = f"\N{PLUS-MINUS SIGN}{plan.bounds['ci_half_width_percent']:g} %"
     ended = Counter(progress.ended for progress in design.progress_of_cells(plan, trials))
     yield (
-        f"  ended     {ended['target']} of {len(plan.cells)} cells with half-widths below "
-        f"{target}, {ended['maximum']} with the last block"
+        f"  ended     {ended['target']} of {len(plan.cells)} cells within {target}, "
+        f"{ended['maximum']} because the plan has no more blocks"
     )
+    lacking = int(plan.bounds["minimum_trials"]) - plan.profile.last_block
+    if lacking > 0:
+        yield (
+            f"  to gain   {_more(lacking)} than planned would bring every cell to "
+            f"{plan.bounds['minimum_trials']:g} trials, the fewest for a verdict"
+        )
     wide = outlook.prospects(plan, trials, pace)
     for prospect in wide[:SHOWN]:
         state = f"{prospect.metric} is at {prospect.half_width_percent:.3g} %"
         if prospect.needed > plan.profile.last_block:
             state += f"; the plan ends with block {plan.profile.last_block}"
         yield (
-            f"  to gain   {_more(prospect.blocks)} would bring {_name(prospect.cell)} under "
+            f"  to gain   {_more(prospect.blocks)} would bring {_name(prospect.cell)} within "
             f"{target}: {spell(prospect.duration_s)} ({state})"
         )
     if len(wide) > 1:
         most = max(prospect.blocks for prospect in wide)
         yield (
-            f"  to gain   {_more(most)} would bring all {len(wide)} under {target}: "
-            f"{spell(outlook.together_s(plan, wide, pace))}"
+            f"  to gain   {_more(most)} would bring all {len(wide)} within "
+            f"{target}: {spell(outlook.together_s(plan, wide, pace))}"
         )
     blocks = plan.profile.blocks
     for metric, components in outlook.scatter(plan, trials):

@@ -97,6 +97,6 @@ def words(row: Mapping[str, Any]) -> str:
 def _inconclusive(row: Mapping[str, Any]) -> str:
     more = row["more_blocks_count"]
     if row["n"] < 2:
-        return "inconclusive: too few blocks to say how many would tell"
+        return "inconclusive: too few blocks to say how many would decide"
     many = f"more than {MOST} more" if more is None else f"{more} more"
-    return f"inconclusive: {many} block{'' if more == 1 else 's'} would tell"
+    return f"inconclusive: {many} block{'' if more == 1 else 's'} to tell whether they differ"

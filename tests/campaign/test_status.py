@@ -57,7 +57,7 @@ def test_it_names_the_blocks_and_minutes_that_would_bring_a_cell_under_the_targe
     text = begin("wide", synthetic.make_plan(CELLS, 5, 50), 5, scatter=0.05)
     line = next(line for line in text.splitlines() if "to gain" in line)
     blocks = int(line.split()[2])
-    assert f"{blocks} more blocks would bring varmail/xfs under 5 %" in line
+    assert f"{blocks} more blocks would bring varmail/xfs within ±5 %" in line
     assert f"{blocks * 46} s" in line or f"{blocks * 46 / 60:.0f} min" in line
     assert "throughput is at" in line
     assert "in block 6 (of 5 to 50)" in text
@@ -71,7 +71,15 @@ def test_it_says_that_the_plan_ends_before_the_target() -> None:
     assert "complete (5 blocks)" in text
     assert "to go" not in text
     assert "; the plan ends with block 5)" in text
-    assert "ended     1 of 2 cells with half-widths below 5 %, 1 with the last block" in text
+    assert "ended     1 of 2 cells within ±5 %, 1 because the plan has no more blocks" in text
+
+
+def test_the_blocks_for_a_verdict_are_told_beside_those_for_narrow_intervals() -> None:
+    """They read as one question with two answers."""
+    text = begin("two", synthetic.make_plan(CELLS, 2), 2, scatter=0.1)
+    assert "3 more blocks than planned would bring every cell to 5 trials" in text
+    assert "would bring varmail/xfs within ±5 %" in text
+    assert "than planned" not in begin("five", synthetic.make_plan(CELLS, 5), 5)
 
 
 def test_trials_that_do_not_count_are_told_with_their_reason() -> None:
@@ -109,7 +117,7 @@ def test_a_machine_that_was_never_calm_does_not_fill_the_screen() -> None:
 def test_a_cell_that_varies_the_device_is_named_with_it() -> None:
     aged = Cell(workload="varmail", file_system="xfs", device="aged")
     text = begin("aged", synthetic.make_plan([CELLS[0], aged], 5, 50), 5, scatter=0.05)
-    assert "would bring varmail/xfs/aged under" in text
+    assert "would bring varmail/xfs/aged within" in text
 
 
 def test_without_a_name_the_campaign_that_measured_last_is_meant(tmp_path, monkeypatch, capsys):

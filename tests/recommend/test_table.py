@@ -36,7 +36,7 @@ def test_noise_is_inconclusive_and_says_how_many_blocks_would_tell():
     of = synthetic.cells(["varmail"], ["ext3"], ["default", "noatime"])
     row = of_throughput(made(of=of, speed=speed, scatter=0.05)).loc[("ext3", "noatime")]
     assert row["verdict"] == "inconclusive"
-    assert row["says"] == "inconclusive: 1 more block would tell"
+    assert row["says"] == "inconclusive: 1 more block to tell whether they differ"
     told = made(of=of, speed=speed, scatter=0.05, blocks=5 + 4 * row["more_blocks_count"])
     assert of_throughput(told).loc[("ext3", "noatime"), "verdict"] == "gain"
 
@@ -47,7 +47,7 @@ def test_fewer_blocks_than_the_minimum_decide_nothing():
     assert set(table["verdict"]) == {"now", "inconclusive"}
     assert (table["more_blocks_count"].dropna() >= 3).all()
     one = of_throughput(made(blocks=1)).drop(index=("ext3", "default"))
-    assert set(one["says"]) == {"inconclusive: too few blocks to say how many would tell"}
+    assert set(one["says"]) == {"inconclusive: too few blocks to say how many would decide"}
 
 
 def test_modelled_power_decides_nothing_about_joules():
