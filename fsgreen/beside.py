@@ -96,7 +96,7 @@ def _columns(table: pd.DataFrame) -> Iterator[str]:
             _estimate(row.one),
             _estimate(row.other),
             _ratio(row.ratio) if row.steady else "no steady state",
-            row.outcome,
+            _word(row),
         )
         for row in table.itertuples()
     ]
@@ -106,6 +106,13 @@ def _columns(table: pd.DataFrame) -> Iterator[str]:
             f"{text:>{width}}" for text, width in zip(numbers, widths[1:], strict=False)
         )
         yield f"  {name:{widths[0]}}  {told}  {word}"
+
+
+def _word(row: Any) -> str:
+    """Return how a comparison came out; an undecided one with what it rests on."""
+    if row.outcome != "inconclusive":
+        return str(row.outcome)
+    return f"inconclusive after Holm: {plural(min(row.one.n, row.other.n), 'trial')}"
 
 
 def _metric(name: str, campaigns: Sequence[str]) -> Metric:

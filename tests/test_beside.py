@@ -44,6 +44,16 @@ def test_cells_stand_side_by_side_with_what_differs(capsys):
 
 
 @pytest.mark.usefixtures("campaigns")
+def test_an_undecided_ratio_says_after_how_many_trials(capsys):
+    """Its interval lies clear of 1, and no word said why it decides nothing."""
+    few = synthetic.trials_frame(CELLS, blocks=2, speed={CELLS[1].label: 1.2})
+    write_table(few, "theirs", "trials")
+    assert cli.main(["compare", "mine", "theirs", "--metric", "throughput"]) == 0
+    xfs = next(line for line in capsys.readouterr().out.splitlines() if "xfs/default" in line)
+    assert xfs.endswith("inconclusive after Holm: 2 trials")
+
+
+@pytest.mark.usefixtures("campaigns")
 def test_watts_of_other_boundaries_are_refused(capsys):
     """Watts at the wall over watts of a processor say nothing of a file system (rule 19)."""
     change("theirs", boundary="wall")
