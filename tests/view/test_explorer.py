@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsgreen import paths, reduce
+from fsgreen import paths, reduce, scratch
 from fsgreen.view.explore import ClaimExplorer, Explorer
 from fsgreen.view.explore.chart import to_json
 from tests.view import composed, explored
@@ -54,6 +54,25 @@ def test_the_best_cell_stands_first_with_the_value_of_the_table(explorer):
     assert names_of(explorer.cells) == ["ext2", "xfs", "ext4"], "of watts the least comes first"
     assert explorer.cells.shown.chart.mark == "modelled power"
     assert "modelled, not measured" in explorer.cells.says.value
+
+
+def test_of_two_cells_the_second_is_told_once(data):
+    """Told again as the last of two, it made one look for a third."""
+    says = Explorer("again").cells.says.value
+    assert "Next is xfs with 50" in says and says.count("xfs") == 1
+    assert "last of 3 is ext2" in Explorer("small").cells.says.value
+
+
+def test_looking_at_claims_says_nothing_of_where_a_notebook_writes(data, monkeypatch, capsys):
+    """Nine campaigns told where to write, in a notebook that changes nothing."""
+    monkeypatch.setattr(scratch, "in_a_kernel", lambda: True)
+    monkeypatch.setattr(paths, "ships", lambda name: True)
+    monkeypatch.setattr(paths, "_overwrites", lambda: False)
+    scratch.copied.cache_clear()
+    assert "small" in ClaimExplorer("fast10").card.value
+    assert capsys.readouterr().out == ""
+    scratch.copied.cache_clear()
+    shutil.rmtree(data / "scratch")
 
 
 def test_latencies_have_the_interval_of_their_geometric_mean(explorer):

@@ -197,10 +197,11 @@ def _says(rows: Sequence[Row], measure: Measure, modelled: bool) -> str:
     text = f"{word} {measure.title}: {best.name}, {best.says}."
     if len(known) > 1:
         factor = known[1].value / best.value
-        text += (
-            f" Next is {known[1].name} with {number(100 * factor, '%')} of that, last of "
-            f"{len(known)} is {known[-1].name} with {number(100 * known[-1].value / best.value)} %."
-        )
+        text += f" Next is {known[1].name} with {number(100 * factor, '%')} of that"
+        if len(known) > 2:
+            least = number(100 * known[-1].value / best.value, "%")
+            text += f", last of {len(known)} is {known[-1].name} with {least}"
+        text += "."
     if modelled:
         text += " These watts are modelled, not measured: they decide no claim about power."
     return text

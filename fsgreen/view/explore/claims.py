@@ -13,7 +13,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.figures.style import GREY
 from fsgreen.outcome import KINDS
 from fsgreen.view.explore.chart import Row, Rows, ratio_of
-from fsgreen.view.explore.lines import Lines, Runner, Shown
+from fsgreen.view.explore.lines import Lines, Runner, Shown, quiet
 from fsgreen.view.look import COLOURS
 
 MOST_ROWS = 40
@@ -73,7 +73,8 @@ def card(study: str, slug: str) -> list[tuple[str, str]]:
         told.append(("Where", ", ".join(places)))
     for name in together.told(study, own=True):
         try:
-            claims = reduce.read_table(name, "claims")
+            with quiet():
+                claims = reduce.read_table(name, "claims")
         except FsgreenError:
             continue
         known = claims.astype(object).where(claims.notna(), "")
