@@ -152,8 +152,8 @@ def _claims(study: str, minutes: Minutes) -> str:
     said_of = {slug: str(claim["statement"]) for slug, claim in stated.items()}
     verdicts = claims_together(parts, said_of).set_index("slug")
     lines = [
-        f"{title}{len(stated)} claims can be checked; {ledger} has them all. Those held "
-        "most telling, by each kind of evidence (kinds are never added up):\n\n"
+        f"{title}{len(stated)} claims can be checked; {ledger} has them all. Those that "
+        "tell most, by each kind of evidence (kinds are never added up):\n\n"
         "| claim | what it says | verdict | one command | minutes |\n|---|---|---|---|---|\n"
     ]
     for slug, claim in stated.items():

@@ -53,7 +53,7 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
             f"it takes {stats.FEWEST_WINDOWS} seconds a trial, and two cells in two blocks, to see "
             "whether neighbours share the level of the machine"
         )
-    text = "of the width of intervals would be left, if cells took turns second by second: " + (
+    text = "if cells took turns second by second, intervals would be this wide (now 100 %): " + (
         ", ".join(f"{name} {100 * share:.0f} %" for name, share in sorted(known.items()))
     )
     fewer = [name for name, share in known.items() if share < HALF]

@@ -166,7 +166,7 @@ def test_results_are_written_with_figure_and_advice(campaign):
     assert advice["change"].tolist() == ["mount", "file system"]
     assert advice["best of its kind"].tolist() == ["ext4/noatime", "xfs/default"]
     now_ops_s = table[(table["change"] == "none") & (table["metric"] == "throughput")]
-    shown = [text.rpartition(", ")[2] for text in advice["ops/s, it and now"]]
+    shown = [text.rpartition(", ")[2] for text in advice["ops/s: change, now"]]
     assert set(shown) == {f"{now_ops_s['throughput_ops_s'].item():,.0f}"}
 
 

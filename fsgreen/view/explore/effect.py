@@ -150,7 +150,7 @@ def _says(pair: Pair, table: pd.DataFrame) -> str:
         "different": "the two differ",
         "equivalent": "the two are equivalent within the bound of the plan",
         "no steady state": "a cell has no steady state, so there is no verdict (rule 24)",
-    }.get(word, "the trials show neither a difference nor that there is none")
+    }.get(word, "undecided")
     ratio = interval(*ratio_of(row))
     return (
         f"{pair.one.name} does {ratio} times as many operations per second as {pair.other.name}: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from fsgreen.view.explore.chart import number, probability, ratio_of
 from fsgreen.view.explore.effect import of_speed, outcome, results_of
 from fsgreen.view.explore.lines import Runner
 from fsgreen.view.explore.pair import Pair
+from fsgreen.words import plural
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,14 @@ def _of_effect(row: Mapping[str, Any]) -> Iterator[Check]:
         yield Check(
             f"Is it less than {100 * bound:g} %?",
             "yes" if equal < LEVEL else "no" if beyond else "unknown",
-            f"{probability(equal)} of a test of equivalence; the bound was declared in the plan",
+            f"{_equivalence(equal, row['n'])}; the bound was declared in the plan",
         )
+
+
+def _equivalence(p: float, n: int) -> str:
+    if math.isnan(p):
+        return f"equivalence not tested: {plural(n, 'trial')}"
+    return f"equivalence: {probability(p)}"
 
 
 def _of_confounds(pair: Pair, row: Mapping[str, Any], results: Results) -> Check:
