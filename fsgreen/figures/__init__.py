@@ -30,6 +30,7 @@ from fsgreen.figures.points import points
 from fsgreen.figures.style import (
     empty,
     in_order,
+    intervals_of,
     labelled,
     look_of,
     modelled,
@@ -53,6 +54,7 @@ __all__ = [
     "empty",
     "flag",
     "in_order",
+    "intervals_of",
     "irregular",
     "irregular_cells",
     "irregular_cells_of",

@@ -13,7 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fsgreen.figures.confounds import FLAG, flag
-from fsgreen.figures.style import GREY, empty, in_order, look_of, modelled, new, note, roomy, styled
+from fsgreen.figures.style import (
+    GREY,
+    empty,
+    in_order,
+    intervals_of,
+    look_of,
+    modelled,
+    new,
+    note,
+    roomy,
+    styled,
+)
 
 ROW_IN = 0.19
 MOST_ROWS = 60
@@ -36,6 +47,8 @@ AXES = {
 """Metrics by their rank for a figure, each with its unit in columns and its name on an axis."""
 
 PANELS = 2
+
+CUT = ", from 0 where they reach below it"
 
 
 BETWEEN = 0.16
@@ -84,13 +97,16 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
                 _mark(axes, place, ends, cell.get("file_system"), filled=True)
         axes.set_title(title)
         axes.set_xlim(left=0)
-        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.grid(axis="y", visible=False)
         axes.grid(axis="x")
         if metric in OF_POWER:
             modelled(axes, shown[0]["boundary"])
     _rows(panels[0], names)
-    text = "95 % intervals, from 0 where they reach below it; no mark: no steady state (rule 24)"
+    lows = pd.concat([cells[f"{metric}_low_{AXES[metric][0]}"] for metric in metrics])
+    text = (
+        f"{intervals_of(lows)}{CUT if (lows < 0).any() else ''}; no mark: no steady state (rule 24)"
+    )
     more = len(cells) - len(shown)
     note(figure, text + (f"; {more} more stand in cells.csv" if more else ""))
     return figure
@@ -117,8 +133,9 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     figure = roomy(new(_height_in(names)))
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
-    texts = ["95 % intervals", "filled: a clear difference (Holm)"]
-    if any(row["ratio_low_x"] != row["ratio_low_x"] for row in shown):
+    lows = effects["ratio_low_x"]
+    texts = [intervals_of(lows), "filled: a clear difference (Holm)"]
+    if lows.isna().any() and lows.notna().any():
         texts.append("no interval: too few blocks")
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from fsgreen.figures.style import BEHIND_WORDS
+
 FINE = (0.5, 0.6, 0.7, 0.85, 1, 1.2, 1.5, 2)
 COARSE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -24,4 +26,5 @@ def ratio_axis(axes: Axes, low: float, high: float, margin: float = 1.0) -> None
 def heading(axes: Axes, place: int, text: str) -> None:
     """Write in a row what the rows below it have in common."""
     inside = axes.get_yaxis_transform()
-    axes.text(0.01, place, text, transform=inside, va="center", fontweight="bold")
+    look = {"va": "center", "fontweight": "bold", "bbox": BEHIND_WORDS}
+    axes.text(0.01, place, text, transform=inside, **look)

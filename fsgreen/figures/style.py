@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, ParamSpec
 
@@ -16,6 +17,11 @@ P = ParamSpec("P")
 
 WIDTH_IN = 6.4
 GREY = "#555555"
+TITLE_LINE_PT = 12
+"""The height of a line of a title."""
+
+BEHIND_WORDS = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+"""The box of words inside of axes, which no line strikes."""
 
 
 class Look(NamedTuple):
@@ -82,6 +88,7 @@ RC: Any = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
+    "axes.formatter.limits": (-5, 9),
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.6,
     "hatch.linewidth": 0.5,
@@ -176,15 +183,20 @@ def note(figure: Figure, text: str) -> None:
     figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.01, ha="left")
 
 
+def intervals_of(lows: Iterable[float]) -> str:
+    """Return what small print says of the intervals of some values, by their lower ends."""
+    return "95 % intervals" if any(map(isfinite, lows)) else "no intervals: too few trials"
+
+
 def modelled(axes: Axes, boundary: str, side: Literal["left", "right"] = "right") -> None:
-    """Mark axes whose values rest on modelled power (rule 19)."""
+    """Mark axes that have their title, if any, whose values rest on modelled power (rule 19)."""
     if boundary == "modelled":
         _mark(axes, "modelled power", side)
 
 
-def simulated(axes: Axes, side: Literal["left", "right"] = "right") -> None:
-    """Mark axes whose values are those of a simulated disk."""
-    _mark(axes, "simulated disk", side)
+def simulated(axes: Axes) -> None:
+    """Mark axes that have their title, if any, whose values are those of a simulated disk."""
+    _mark(axes, "simulated disk", "right")
 
 
 def labelled(figure: Figure, simulated: str | None) -> Figure:
@@ -213,13 +225,16 @@ def say(axes: Axes, text: str, side: Literal["left", "right"], *, different: boo
 
 
 def _mark(axes: Axes, text: str, side: Literal["left", "right"]) -> None:
-    axes.text(
-        0.995 if side == "right" else 0.01,
-        0.985,
+    """Put a mark above the axes and their title, where it covers no data."""
+    title_lines = axes.get_title("left").count("\n") + 1 if axes.get_title("left") else 0
+    axes.annotate(
         text,
-        transform=axes.transAxes,
+        (0 if side == "left" else 1, 1),
+        (3 if side == "left" else -3, 6 + TITLE_LINE_PT * title_lines),
+        xycoords="axes fraction",
+        textcoords="offset points",
         ha=side,
-        va="top",
+        va="bottom",
         fontsize=7,
         style="italic",
         bbox={"facecolor": "white", "edgecolor": GREY, "linewidth": 0.5, "pad": 2},

@@ -6,10 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fsgreen.figures import empty, flag, look_of, modelled, new, note, styled
+from fsgreen.figures import empty, flag, intervals_of, look_of, modelled, new, note, styled
 from fsgreen.figures.confounds import FLAG
 from fsgreen.figures.forest import heading, ratio_axis
 from fsgreen.recommend.changes import KINDS
+from fsgreen.words import plural
 
 HEADING = {
     "mount": "mount options",
@@ -64,8 +65,9 @@ def forest(table: pd.DataFrame) -> Figure:
     confounded = f"; {FLAG}: may be the work of a confound" if _endangered(table).any() else ""
     note(
         figure,
-        f"95 % intervals over {blocks} block{'' if most == 1 else 's'}; filled: a clear difference "
-        f"(Holm); band: differences below {now['bound_percent']:g} %{confounded}{_left_out(shown)}",
+        f"{intervals_of(table['ratio_low_x'])} ({plural(blocks, 'block')}); filled: a clear "
+        f"difference (Holm); band: differences below {now['bound_percent']:g} %{confounded}"
+        f"{_left_out(shown)}",
     )
     return figure
 
@@ -110,7 +112,14 @@ def _flagged(
 def _mark(axes: Axes, place: int, row: pd.Series, file_system: str) -> None:
     if row["verdict"] == "inconsistent":
         inside = axes.get_yaxis_transform()
-        axes.text(0.01, place, row["says"], transform=inside, va="center", fontstyle="italic")
+        axes.text(
+            *(0.01, place, row["says"]),
+            transform=inside,
+            va="center",
+            fontsize=7,
+            fontstyle="italic",
+            bbox=BEHIND_WORDS,
+        )
         return
     colour = look_of(file_system).colour
     axes.errorbar(

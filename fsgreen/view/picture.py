@@ -99,7 +99,7 @@ def _draw_power(axes: Axes, source: Source, frame: Frame) -> None:
     bottom_w, top_w = axes.get_ylim()
     axes.set_ylim(bottom_w, top_w + HEADROOM * (top_w - bottom_w))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(source.meters))
-    modelled(axes, boundary_note(source.meters))
+    modelled(axes, boundary_note(source.meters), side="left")
 
 
 def _draw_work(axes: Axes, frame: Frame) -> None:

@@ -2,6 +2,7 @@
 
 import matplotlib
 import pandas as pd
+import pytest
 
 from fsgreen import figures
 from fsgreen.figures import style
@@ -67,3 +68,38 @@ def test_seaborn_draws_every_file_system_by_colour_and_marker():
     for name in told["hue_order"]:
         look = figures.look_of(name)
         assert (told["palette"][name], told["markers"][name]) == (look.colour, look.marker)
+
+
+@figures.styled
+def marked(mark):
+    """Axes whose data fill them, with a title and a mark."""
+    figure = figures.new(2)
+    axes = figure.subplots()
+    axes.plot([0, 2e6], [0, 2e6])
+    axes.set_title("operations per joule")
+    mark(axes)
+    figure.draw_without_rendering()
+    return axes
+
+
+@pytest.mark.parametrize(
+    "mark", [lambda axes: figures.modelled(axes, "modelled"), figures.simulated]
+)
+def test_what_marks_axes_covers_neither_data_nor_title(mark):
+    """It stood on the bars of the best cells."""
+    axes = marked(mark)
+    box = axes.texts[0].get_window_extent()
+    assert box.y0 > axes.title.get_window_extent().y1 > axes.get_window_extent().y1
+    assert box.x1 <= axes.figure.bbox.x1
+
+
+def test_millions_are_written_out_on_an_axis():
+    """A lone "1e6" beside it is easily overlooked."""
+    axes = marked(figures.simulated)
+    assert axes.xaxis.get_offset_text().get_text() == ""
+    assert "2000000" in [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_small_print_promises_no_intervals_that_are_not_drawn():
+    assert figures.intervals_of([float("nan"), 1.0]) == "95 % intervals"
+    assert figures.intervals_of([float("nan")]) == "no intervals: too few trials"

@@ -33,8 +33,6 @@ PANELS = (
 PATTERN_NAMES = {pattern: pattern for pattern in PATTERNS}
 MIX_NAMES = {mix: mix.upper() for mix in MIXES}
 GROUPS = "agcnt"
-HEADROOM = 1.15
-"""The height of a panel that leaves room for what marks its power."""
 
 LEVELS: Mapping[str, Mapping[str, Any]] = {
     **{
@@ -104,7 +102,6 @@ def _panels(
         marks_by_level(axes, chosen, factor, names, (metric, unit), scale)
         axes.set_title(title.format(counted))
         if metric != "throughput":
-            axes.set_ylim(top=HEADROOM * axes.get_ylim()[1])
             modelled(axes, str(chosen["boundary"].iloc[0]))
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))

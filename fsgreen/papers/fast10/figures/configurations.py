@@ -16,7 +16,18 @@ from fsgreen.analysis.configuration import configuration
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell
-from fsgreen.figures import empty, flag, in_order, look_of, modelled, new, note, styled
+from fsgreen.figures import (
+    empty,
+    flag,
+    in_order,
+    intervals_of,
+    look_of,
+    modelled,
+    new,
+    note,
+    styled,
+)
+from fsgreen.figures.style import BEHIND_WORDS
 from fsgreen.reduce import factors_of
 
 REFERENCES = ("xfs", "ext3", "ext2")
@@ -60,7 +71,7 @@ def configurations(
     column, suffix, divisor, label = UNITS[metric, workload == "webserver"]
     ours = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
     bars = _rows(ours, published, column, suffix)
-    figure = new(3.6)
+    figure = new(3.8)
     if ours.empty:
         return empty(figure, f"This campaign has no cells of {workload}.")
     boundary = ours["boundary"].iloc[0]
@@ -77,7 +88,7 @@ def configurations(
     missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
     note(
         figure,
-        f"95 % intervals, for ratios with {stats.MIN_BLOCKS} blocks or more"
+        f"{intervals_of(bars['ours_low'])}, for ratios with {stats.MIN_BLOCKS} blocks or more"
         f"{' (*: may be too narrow)' if bars['starred'].eq(True).any() else ''}; "
         f"{missing} of fast10's {len(published)} configurations not run",
     )
@@ -109,16 +120,17 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
     for index, row in enumerate(bars.to_dict("records")):
         if pd.isna(row["ours"]):
             reason = "n/a" if row["file_system"] == "reiserfs" else "not run"
-            axes.text(index, 0, reason, rotation=90, ha="center", va="bottom", fontsize=6.5)
+            _from_the_axis(axes, index, reason)
             continue
-        mark = "no steady state" if row["unsteady"] else "*" if row["starred"] else ""
+        if row["unsteady"]:
+            _from_the_axis(axes, index, "no steady state")
+        mark = "*" if row["starred"] and not row["unsteady"] else ""
         top = np.nanmax([row["ours"], row["ours_high"]]) / divisor
         axes.annotate(
             mark,
             (index, top),
             xytext=(0, 1),
             textcoords="offset points",
-            rotation=90 if row["unsteady"] else 0,
             ha="center",
             va="bottom",
             fontsize=6.5,
@@ -135,6 +147,21 @@ def _absolute(axes: Axes, bars: pd.DataFrame, divisor: float) -> None:
             error_kw={"linewidth": 0.9},
         )
     axes.set_ylim(0, 1.18 * np.nanmax(bars[["ours", "ours_high"]].to_numpy()) / divisor)
+
+
+def _from_the_axis(axes: Axes, place: int, words: str) -> None:
+    """Write upwards from the axis, which the words do not touch."""
+    axes.annotate(
+        words,
+        (place, 0),
+        xytext=(0, 3),
+        textcoords="offset points",
+        rotation=90,
+        ha="center",
+        va="bottom",
+        fontsize=6.5,
+        bbox=BEHIND_WORDS,
+    )
 
 
 def _ratios(bars: pd.DataFrame, scatters: Scatters, workload: str, metric: str) -> pd.DataFrame:

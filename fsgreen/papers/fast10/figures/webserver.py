@@ -75,9 +75,9 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
     left.set_xlim(left=0)
     idle_w, highest_w = web["idle_power_w"].min(), web["power_w"].max()
     left.axhline(idle_w, color=GREY, linewidth=0.8, linestyle=":", label="idle")
-    left.set_ylim(idle_w - 5, highest_w + 0.25 * (highest_w - idle_w) + 5)
+    left.set_ylim(idle_w - 5, highest_w + 0.05 * (highest_w - idle_w) + 5)
     left.legend(loc="lower right", bbox_to_anchor=(1, 0.05))
-    modelled(left, boundary, side="left")
+    modelled(left, boundary)
     _published(right, published)
     note(figure, "95 % intervals; rings mark the load without a limit")
     return figure

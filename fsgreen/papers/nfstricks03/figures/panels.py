@@ -91,10 +91,8 @@ def legend(figure: Figure, panels: Sequence[Axes], columns: int) -> None:
 
 
 def mark_simulated(panels: Sequence[Axes]) -> None:
-    """Mark the panels of runs above all that they show; some share an axis."""
-    limits = {axes: axes.get_ylim() for axes in panels}
-    for axes, (low, high) in limits.items():
-        axes.set_ylim(low, high + 0.1 * (high - low))
+    """Mark the panels of runs."""
+    for axes in panels:
         simulated(axes)
 
 
