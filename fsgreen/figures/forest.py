@@ -26,5 +26,10 @@ def ratio_axis(axes: Axes, low: float, high: float, margin: float = 1.0) -> None
 def heading(axes: Axes, place: int, text: str) -> None:
     """Write in a row what the rows below it have in common."""
     inside = axes.get_yaxis_transform()
-    look = {"va": "center", "fontweight": "bold", "bbox": BEHIND_WORDS}
-    axes.text(0.01, place, text, transform=inside, **look)
+    axes.text(
+        *(0.01, place, text),
+        transform=inside,
+        va="center",
+        fontweight="bold",
+        bbox=BEHIND_WORDS,
+    )

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from fsgreen.figures import empty, flag, intervals_of, look_of, modelled, new, note, styled
 from fsgreen.figures.confounds import FLAG
 from fsgreen.figures.forest import heading, ratio_axis
+from fsgreen.figures.style import BEHIND_WORDS
 from fsgreen.recommend.changes import KINDS
 from fsgreen.words import plural
 
