@@ -111,7 +111,7 @@ def test_a_study_without_a_campaign_has_what_print_and_models_decide_and_what_it
         assert {row["kind"] for row in sections[study]["counts"]} == {"published", *modelled}
         assert sections[study]["needs"]
     (row,) = sections["sun14"]["counts"]
-    assert row["total"] == row["yes"] + row["partly"] + row["no"] + row["open"] > 0
+    assert row["total"] == row["yes"] + row["part"] + row["no"] + row["open"] > 0
 
 
 def test_claims_are_counted_once(made):

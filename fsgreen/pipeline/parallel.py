@@ -110,6 +110,7 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
     from fsgreen.pipeline.summary import table
 
     of_campaigns = params.campaigns()
+    run = "./run" if (paths.root() / "run").is_file() else "fsgreen"  # what can be typed here
     names = of_campaigns if only is None else [only]
     told = [paths.told(of_campaigns[name].study, name, shipped=True) for name in names]
     if only is None:
@@ -121,15 +122,15 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
             "the paper: data/article/article.pdf, .html; reports: report.pdf in "
             "data/ledgers/STUDY and data/results/CAMPAIGN"
         )
-        more = ", ".join(["fsgreen outcome", *(f"fsgreen ledger {study}" for study in own)])
+        more = ", ".join([f"{run} outcome", *(f"{run} ledger {study}" for study in own)])
     else:
         of_claims = {only: paths.results(only) / "claims.csv"}
         folders = [paths.results(only), *told]
         reports = f"report: data/results/{only}/report.pdf"
-        more = f"fsgreen outcome {only}"
+        more = f"{run} outcome {only}"
     yield from table(of_claims)
     yield f"{identity(before, folders, told)}; this took {spell(took_s)}"
-    yield f"{reports}; more: {more}, fsgreen claim SLUG"
+    yield f"{reports}; more: {more}, {run} claim SLUG"
 
 
 def reanalyse(campaign: str, stage: str) -> str:
@@ -174,6 +175,9 @@ def pull(campaign: str) -> None:
         if ledger.out_of_date([f"unpack@{campaign}"]):
             unpack(campaign)
 
+
+FEWEST_RAN = 5
+"""Stages whose pace tells something of those to come: campaigns begin with their longest ones."""
 
 FORKER_GONE = 255
 """What `multiprocessing` says of a process if the one that it was forked from has ended first."""
@@ -255,9 +259,11 @@ class _Run:
             raise _failure(stage, status)
 
     def _to_go(self) -> str:
-        """Say how long the stages that are left take, by the pace of those that ran."""
-        pace_s = (time.monotonic() - self._begin_s) / self._ran if self._ran else None
-        return f"; about {spell(pace_s * (self._count - self._seen + 1))} to go" if pace_s else ""
+        """Say how long the stages that are left take, by the pace of `FEWEST_RAN` or more."""
+        if self._ran < FEWEST_RAN:
+            return ""
+        pace_s = (time.monotonic() - self._begin_s) / self._ran
+        return f"; about {spell(pace_s * (self._count - self._seen + 1))} to go"
 
 
 def _failure(stage: str, status: int) -> FsgreenError:

@@ -12,8 +12,8 @@ from fsgreen.claims import DISAGREE, OTHER_STATE, SIZE_EXCLUDED, SIZE_OPEN
 IN_PART = "reproduced in part"
 YES, NO = ("reproduced",), ("not reproduced", "reversed")
 PARTLY = (SIZE_OPEN, SIZE_EXCLUDED, IN_PART)
-HOLDS = {"yes": YES, "partly": PARTLY, "no": NO}
-"""Whether a claim holds: partly where its direction does, and its size is another or open, or where
+HOLDS = {"yes": YES, "part": PARTLY, "no": NO}
+"""Whether a claim holds: in part where its direction does, and its size is another or open, or where
 only a part of it was tested."""
 
 
@@ -33,22 +33,24 @@ class Group(NamedTuple):
     @property
     def width(self) -> int:
         """Return the columns of text that it takes."""
-        return max(len(self.title), sum(map(len, self.counted)) + 2 * (len(self.counted) - 1))
+        return max(len(self.title), len(" ".join(self.counted)))
 
     def line(self, rows: Sequence[Mapping[str, str]]) -> str:
-        """Return how many claims have each verdict; nothing stands for none."""
+        """Return how many claims have each verdict."""
         counts = []
         for name, verdicts in self.counted.items():
             of_kind = (row for row in rows if self.basis in ("", row["basis"]))
             count = sum(answer(row) in verdicts for row in of_kind)
-            counts.append(f"{count or '':>{len(name)}}")
-        return "  ".join(counts).rjust(self.width)
+            counts.append(f"{count:>{len(name)}}")
+        return " ".join(counts).rjust(self.width)
 
+
+LEGEND = "Kinds of evidence are never added up; legend: docs/first-answer.md"
 
 GROUPS = (
     Group("measured", "measured", HOLDS),
     Group("simulated", "simulated", HOLDS),
-    Group("by con-", "by construction", {"struction": ("by construction",)}),
+    Group("by", "by construction", {"construction": ("by construction",)}),
     Group("from print", "published", HOLDS),
     Group("", "", {"open": ("inconclusive", DISAGREE)}),
     Group("under-", "", {"powered": ("underpowered",)}),
@@ -69,15 +71,15 @@ def table(of_claims: Mapping[str, Path]) -> Iterator[str]:
     if not of_claims:
         return
     width = max(map(len, of_claims))
-    yield "Do the published claims hold? Each by its strongest evidence; kinds are never added up."
-    yield _line("", width, (f"{group.title:>{group.width}}" for group in GROUPS))
-    names = ("  ".join(group.counted).rjust(group.width) for group in GROUPS)
-    yield _line("", width, names)
+    yield f"Do the published claims hold? {LEGEND}"
+    yield _line("", width, "", (f"{group.title:>{group.width}}" for group in GROUPS))
+    names = (" ".join(group.counted).rjust(group.width) for group in GROUPS)
+    yield _line("", width, "all", names)
     for name, file in of_claims.items():
         with file.open(newline="", encoding="utf-8") as lines:
             rows = list(csv.DictReader(lines))
-        yield _line(name, width, (group.line(rows) for group in GROUPS))
+        yield _line(name, width, str(len(rows)), (group.line(rows) for group in GROUPS))
 
 
-def _line(name: str, width: int, cells: Iterator[str]) -> str:
-    return "  ".join([f"{name:{width}}", *cells]).rstrip()
+def _line(name: str, width: int, count: str, cells: Iterator[str]) -> str:
+    return "  ".join([f"{name:{width}}", f"{count:>3}", *cells]).rstrip()

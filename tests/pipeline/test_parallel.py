@@ -63,6 +63,14 @@ def test_only_what_is_out_of_date_runs_in_its_order(tmp_path: Path, capfd: Any) 
     assert "[3/3] d@c runs" in capfd.readouterr().out
 
 
+def test_the_time_to_go_is_told_once_stages_enough_have_run(capfd: Any) -> None:
+    """By the first, longest stage it was 26 minutes of nine."""
+    stages = {f"{name}@c": python("1") for name in "abcdefg"}
+    run(Recorded(stages, c=stages))
+    told = [line for line in capfd.readouterr().out.splitlines() if " runs" in line]
+    assert ["to go" in line for line in told] == [False] * parallel.FEWEST_RAN + [True] * 2
+
+
 def test_a_stage_that_fails_is_named_and_not_recorded() -> None:
     stages = {"a@c": "fsgreen notebook 99_none", "b@c": python("1")}
     ledger = Recorded(stages, c=stages)
@@ -147,6 +155,7 @@ def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     (tmp_path / "dvc.lock").write_text("stages: {}\n")
+    (tmp_path / "run").touch()
     columns = "slug,verdict,basis\n"
     tables = {
         paths.ledger("s") / "claims.csv": columns + "a,reproduced,measured\n",
@@ -174,11 +183,14 @@ def test_a_run_with_nothing_to_do_starts_nothing_and_ends_with_ten_lines(capsys:
     first, gap, *answer = capsys.readouterr().out.splitlines()
     assert (first, gap) == ("nothing is out of date", "")
     assert len(answer) <= 10 - (5 - 1)  # with a line for each of five studies it is ten
-    assert any(line.startswith("s  ") and line.split() == ["s", "1"] for line in answer)
+    assert any(line.startswith("s  ") and line.split()[:3] == ["s", "1", "1"] for line in answer)
     assert answer[-2].startswith(
         "all 0 outputs (0 files) are identical to those shipped; this took"
     )
-    assert "more: fsgreen outcome," in answer[-1]
+    assert "more: ./run outcome," in answer[-1]
+    (paths.root() / "run").unlink()
+    parallel.reproduce()
+    assert "more: fsgreen outcome," in capsys.readouterr().out, "a project has no script `run`"
 
 
 @pytest.mark.usefixtures("current")
@@ -186,7 +198,7 @@ def test_one_campaign_is_told_of_by_itself(capsys: Any) -> None:
     """Its study's ledger takes all campaigns, which were not asked for."""
     parallel.reproduce("c")
     shown = capsys.readouterr().out
-    assert "report: data/results/c/report.pdf; more: fsgreen outcome c," in shown
+    assert "report: data/results/c/report.pdf; more: ./run outcome c," in shown
     with pytest.raises(FsgreenError, match=r"unknown campaign of the pipeline 'e'"):
         parallel.reproduce("e")
 

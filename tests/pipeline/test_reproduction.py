@@ -235,7 +235,8 @@ def test_a_clone_reproduces_every_result_to_the_byte(clone: Path, reproduced: st
     assert re.match(r"all \d+ outputs \(\d+ files\) are identical to those shipped; ", answer[-2])
     for study in filter(papers.has_room, closure.studies() if NIGHTLY else WHOLE):
         counts = next(line for line in answer if line.startswith(f"{study}  ")).split()[1:]
-        assert sum(map(int, counts)) == len(load_claims(study))
+        total, *each = map(int, counts)
+        assert total == sum(each) == len(load_claims(study))
 
 
 @pytest.mark.usefixtures("reproduced")
