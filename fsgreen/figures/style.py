@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from math import isfinite
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Literal, NamedTuple, ParamSpec
 
 import matplotlib
@@ -17,6 +18,9 @@ P = ParamSpec("P")
 
 WIDTH_IN = 6.4
 GREY = "#555555"
+LETTERS_IN = 21
+"""Letters of small print in an inch."""
+
 TITLE_LINE_PT = 12
 """The height of a line of a title."""
 
@@ -179,8 +183,10 @@ def shows(file: Path) -> bool:
 
 
 def note(figure: Figure, text: str) -> None:
-    """Put a line of small print under a figure."""
-    figure.supxlabel(text, fontsize=6.5, color=GREY, x=0.01, ha="left")
+    """Put small print under a figure, in lines that it has the width for."""
+    letters = int(LETTERS_IN * figure.get_figwidth())
+    lines = [fill(line, letters) for line in text.splitlines()]
+    figure.supxlabel("\n".join(lines), fontsize=6.5, color=GREY, x=0.01, ha="left")
 
 
 def intervals_of(lows: Iterable[float]) -> str:

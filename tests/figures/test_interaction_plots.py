@@ -63,7 +63,7 @@ def test_many_pairs_are_cut_and_the_figure_says_so():
     names = [f"o{n}" for n in range(6)]
     figure = interaction_panels(pairs(names, "IV"), "wall")
     assert len(panels(figure)) == 12
-    assert "the 12 clearest of 15 pairs" in figure.get_supxlabel()
+    assert "the 12 clearest of 15 pairs" in " ".join(figure.get_supxlabel().split())
 
 
 def test_modelled_power_is_labelled_where_it_counts():

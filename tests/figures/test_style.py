@@ -103,3 +103,14 @@ def test_millions_are_written_out_on_an_axis():
 def test_small_print_promises_no_intervals_that_are_not_drawn():
     assert figures.intervals_of([float("nan"), 1.0]) == "95 % intervals"
     assert figures.intervals_of([float("nan")]) == "no intervals: too few trials"
+
+
+def test_small_print_does_not_leave_the_figure():
+    """What the dagger means was cut off."""
+    figure = marked(figures.simulated).figure
+    figures.note(figure, "filled: a clear difference (Holm); " * 8)
+    figure.draw_without_rendering()
+    (small_print,) = figure.texts
+    box = small_print.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert small_print.get_text().count("Holm") == 8
