@@ -62,7 +62,7 @@ WHOLE = """\
 
 ```
 ./run reproduce            # every campaign, side by side, then the ledger of each study
-./run outcome              # what came of each: verdicts, rules that fired, what to change
+./run outcome              # what came of each: rates, verdicts, rules that fired, what to change
 ```
 
 | campaign | study | measured on | packed traces, MB | minutes to its report | to its claims |

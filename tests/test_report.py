@@ -70,6 +70,12 @@ def test_what_the_numbers_stand_on_is_said_before_anything_else(made):
         assert not re.search(r"^ *= ", before[0], re.MULTILINE), f"{text}.typ says it late"
 
 
+def test_which_file_system_does_most_work_is_said_before_the_verdicts():
+    """Whoever wants to know it read through 99 claims first."""
+    text = (paths.root() / "paper" / "fast10.typ").read_text()
+    assert text.index("= Which file system does most work here") < text.index("= Verdicts on")
+
+
 def grounds_of(style):
     return style.partition("#let grounds(")[2].partition("\n#let ")[0]
 

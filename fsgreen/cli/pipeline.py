@@ -43,7 +43,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "outcome",
         _outcome,
-        "say of a campaign, or of all: verdicts by evidence, rules that fired, and what to change",
+        "say of a campaign, or of all: rates, verdicts, rules that fired, and what to change",
         "fsgreen outcome fast10-options",
     )
     outcome.add_argument("campaign", nargs="?", help="all that ship, and their studies, by default")
