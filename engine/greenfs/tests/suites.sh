@@ -213,7 +213,7 @@ switching() {
   cp -r old mnt/old
   greenfs umount mnt
   greenfs mount "$@" mnt
-  until find flash/old -perm 1000 | grep -q 40; do sleep 0.1; done # it is given up
+  until find flash/old -perm 1000 | grep -q .; do sleep 0.1; done # something is given up
   (go_and_come) &
   going=$!
   (read_old) &
