@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from fsgreen import paths
 from fsgreen.devices import image, mounts
 
 settings.register_profile("fsgreen", deadline=None, derandomize=True)
@@ -34,13 +35,22 @@ MAKES_LOOPS = re.compile(r"mark\.loop|needs_disk")
 """What `./run test` finds the files by in which tests are marked `loop`."""
 
 
+def lacks_for_loops() -> str:
+    """Why nothing that makes loop devices runs here; empty where it does."""
+    if os.geteuid() != 0:
+        return "makes loop devices: run as root (sudo ./run test -m loop)"
+    if paths.program("mkfs.ext4") is None:
+        return "makes file systems on loop devices: apt-get install e2fsprogs"
+    return ""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what needs root, and let what takes long begin first."""
-    skip = pytest.mark.skip(reason="makes loop devices: run as root (sudo ./run test -m loop)")
+    """Leave out loop devices where none can be used, and let what takes long begin first."""
     loops = [item for item in items if item.get_closest_marker("loop")]
-    for item in loops if os.geteuid() != 0 else ():
-        item.add_marker(skip)
+    if lacks := lacks_for_loops():
+        for item in loops:
+            item.add_marker(pytest.mark.skip(reason=lacks))
     files = {item.path for item in loops}
     if lost := [str(file) for file in files if not MAKES_LOOPS.search(file.read_text())]:
         raise pytest.UsageError(f"./run test would leave out what makes loop devices in {lost}")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loops import levels
+from loops import levels, need
 from served import IDE, SIZE_B, needs_disk
 
 from fsgreen import commands
@@ -110,6 +110,7 @@ def test_a_killed_harness_leaves_no_mount_no_device_and_no_process() -> None:
 @pytest.mark.parametrize("file_system", ["ext4", "xfs"])
 def test_a_killed_server_is_told_of_and_its_file_system_does_not_stay(file_system: str) -> None:
     """A mount without a disk would hang whoever looks at it, and every next start."""
+    need(file_system)
     with open_testbed("simdisk", size_b=SIZE_B, disk=Disk(IDE)) as bed:
         work = bed.prepare(levels(file_system)).directory.parent
         (bed.remount().directory / "file").write_bytes(b"x" * 5_000_000)

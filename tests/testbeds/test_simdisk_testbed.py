@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loops import levels
+from loops import levels, need
 from served import IDE, SCSI, SIZE_B, needs_disk
 
 from fsgreen import commands
@@ -80,6 +80,7 @@ def device(bed: Testbed) -> Iterator[int]:
 def test_a_file_system_is_made_verified_and_cold_and_keeps_its_data(
     bed: Testbed, file_system: str
 ) -> None:
+    need(file_system)
     made = bed.prepare(levels(file_system, "noatime"))
     (entry,) = [found for found in mounts.mounted() if found.point == made.directory]
     assert (entry.file_system, entry.source) == (file_system, made.device)
