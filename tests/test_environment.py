@@ -249,3 +249,19 @@ def test_the_shipped_engine_is_waited_for_while_another_dvc_works(engine_in_stor
     _, said = running.communicate()
     assert running.returncode == 0, said
     assert "the engine is installed (shipped)" in said
+
+
+def test_without_root_no_program_that_makes_file_systems_is_asked_for(tmp_path: Path) -> None:
+    """A folder is all that can be measured then, and the first line would send one for sudo."""
+    programs = {
+        ".venv/bin/id": "echo 1000",
+        ".venv/bin/python": "exit 1",
+        ".venv/bin/fsgreen": "exit 3",
+        "engine/digest.sh": "echo digest",
+    }
+    stand_in(tmp_path, programs)
+    (tmp_path / ".venv" / "engine-from").write_text("digest shipped\n")
+    script = tmp_path / "run"
+    script.write_text(script.read_text().replace("mkfs.ext4 mkfs.xfs", "no-such-mkfs mkfs.xfs"))
+    said = subprocess.run([script, "measure", "mine"], capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (3, "")
