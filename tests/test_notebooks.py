@@ -86,8 +86,17 @@ def test_the_first_notebook_lists_the_others_in_their_order() -> None:
     """A step that it leaves out is one that a new user never finds."""
     first, *others = NOTEBOOKS
     (start, *_) = json.loads(first.read_text())["cells"]
-    listed = re.findall(r"^\| `(\w+)` \|", "".join(start["source"]), re.MULTILINE)
+    listed = re.findall(r"^\| \[(\w+)\]\(\1\.ipynb\) \|", "".join(start["source"]), re.MULTILINE)
     assert listed == [file.stem for file in others]
+
+
+@EACH
+def test_its_links_lead_to_notebooks_that_there_are(notebook: Path) -> None:
+    """JupyterLab opens nothing, and says nothing, where there is no file."""
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["cell_type"] == "markdown":
+            for target in re.findall(r"\]\(([^)#:]+\.ipynb)\)", "".join(cell["source"])):
+                assert (notebook.parent / target).is_file(), target
 
 
 @EACH
