@@ -13,8 +13,8 @@ IN_PART = "reproduced in part"
 YES, NO = ("reproduced",), ("not reproduced", "reversed")
 PARTLY = (SIZE_OPEN, SIZE_EXCLUDED, IN_PART)
 HOLDS = {"yes": YES, "part": PARTLY, "no": NO}
-"""Whether a claim holds: in part where its direction does, and its size is another or open, or where
-only a part of it was tested."""
+"""Whether a claim holds: in part where its direction does, and its size is another or open, or
+where only a part of it was tested."""
 
 
 def answer(claim: Mapping[str, str]) -> str:
