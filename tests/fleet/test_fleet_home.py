@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -126,24 +125,15 @@ def test_status_of_testbeds_that_share_says_when_they_are_done_together(data: Pa
     assert "disk  measures for 0 s (block 7); 3 trials are here" in told
 
 
-def test_to_ask_for_the_status_keeps_nobody_from_measuring(data: Path) -> None:
+def test_to_ask_for_the_status_keeps_nobody_from_measuring(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It took the lock of the campaign for a moment, in which a measure was refused."""
     begun("c")
-    ended = threading.Event()
-
-    def ask() -> None:
-        while not ended.is_set():
-            list(fleet.status("c"))
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    try:
-        for _ in range(2000):
-            with Campaign("c").alone():
-                pass
-    finally:
-        ended.set()
-        asking.join()
+    alone, taken = Campaign.alone, list[str]()
+    monkeypatch.setattr(Campaign, "alone", lambda it: taken.append(it.name) or alone(it))
+    list(fleet.status("c"))
+    assert taken == []
 
 
 def test_status_of_a_home_that_was_killed_does_not_say_that_it_measures(data: Path) -> None:
