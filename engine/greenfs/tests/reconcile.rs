@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use greenfs::protocol::compare::{Comparison, compare};
+use greenfs::protocol::dirty::EVERYTHING;
 use greenfs::protocol::reconcile::reconcile;
-use greenfs::protocol::{Attributes, Change, Found, Kind, Record, State};
+use greenfs::protocol::{Attributes, Change, Found, Kind, Record, Role, State};
 use proptest::prelude::*;
 
 fn found(kind: Kind, inode: u64) -> Found {
@@ -117,4 +118,24 @@ fn data_that_may_have_changed_have() {
     let third = version(0);
     assert_ne!(third, second, "it was changed just now");
     assert_ne!(version(0), third, "nobody knows");
+}
+
+/// A file that was being written to when its process ended: which bytes it wrote then is not known,
+/// whatever the time of the file says. After a loss of power that may be older than its data.
+#[test]
+fn what_was_being_written_to_counts_as_changed() {
+    let mut state = State::default();
+    let sights = vec![("a".into(), found(Kind::File, 2))];
+    take_over(&mut state, &sights);
+    let seq = state.seq + 1;
+    let change = Change::Surveyed(Role::Remote, seq, Vec::new());
+    state.apply(Record { seq, change }).expect("it follows");
+    let id = state.catalogue.by_inode(2).expect("it was found");
+    let seq = state.seq + 1;
+    let change = Change::Write(id, 0, 1);
+    state.apply(Record { seq, change }).expect("it follows");
+    take_over(&mut state, &sights);
+    let dirty = &state.behind[&Role::Remote].dirty;
+    let ranges = dirty.get(id).expect("it was written to");
+    assert!(ranges.has_all(EVERYTHING));
 }

@@ -82,9 +82,10 @@ impl State {
             Change::Write(id, from, to) => {
                 let before = self.catalogue.get(id).cloned();
                 let before = before.ok_or_else(|| format!("node {} is not there", id.0))?;
-                let version = record.seq;
+                // Until its time is written down, it does not tell which changes are known.
                 let now = Node {
-                    version,
+                    version: record.seq,
+                    changed_ns: 0,
                     ..before.clone()
                 };
                 self.catalogue.set(id, Some(now));
