@@ -105,6 +105,24 @@ fn what_did_not_change_stays_where_it_is() {
     }
 }
 
+/// Memory that a program shares with the kernel: all of a file.
+fn mapped(file: &File) -> *mut u8 {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let none = std::ptr::null_mut();
+    // SAFETY: the kernel chooses a place where nothing is.
+    let memory = unsafe { libc::mmap(none, SIZE_B, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    assert_ne!(memory, libc::MAP_FAILED);
+    memory.cast()
+}
+
+fn open(home: &Home) -> File {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(home.mnt("image"));
+    file.expect("it is there")
+}
+
 /// Through memory that a program shares with the kernel, greenfs may hear of no write: the server
 /// would never get it.
 #[test]
@@ -118,23 +136,15 @@ fn what_changed_through_memory_goes_too() {
     fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
     fsync(&home);
 
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(home.mnt("image"));
-    let file = file.expect("it is there");
-    // SAFETY: the mapping is of a file that is open and larger, and nothing else uses it.
+    let file = open(&home);
+    let memory = mapped(&file);
+    // SAFETY: the mapping is as large as the file, and nothing else uses it.
     unsafe {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let none = std::ptr::null_mut();
-        let shared = libc::MAP_SHARED;
-        let memory = libc::mmap(none, SIZE_B, access, shared, file.as_raw_fd(), 0);
-        assert_ne!(memory, libc::MAP_FAILED);
-        memory.cast::<u8>().add(SIZE_B / 2).write(251);
+        memory.add(SIZE_B / 2).write(251);
         file.write_all_at(b"beside", 0).expect("it is writable");
         fsync(&home);
-        memory.cast::<u8>().add(SIZE_B / 4).write(251);
-        libc::munmap(memory, SIZE_B);
+        memory.add(SIZE_B / 4).write(251);
+        libc::munmap(memory.cast(), SIZE_B);
     }
     drop(file);
     fs::write(home.mnt("next"), "so that something follows").expect("it is writable");
@@ -142,4 +152,35 @@ fn what_changed_through_memory_goes_too() {
     home.same_trees("flash", "remote");
     let image = fs::read(home.at("remote/image")).expect("it is there");
     assert_eq!([image[SIZE_B / 2], image[SIZE_B / 4]], [251, 251]);
+}
+
+/// Memory stays shared when the file is closed, as most programs do at once: of a file that is then
+/// written to elsewhere, the server would keep for ever what the memory had before.
+#[test]
+fn what_changed_through_memory_of_a_closed_file_goes_too() {
+    let Some(mut home) = Home::new("closed") else {
+        return;
+    };
+    let server = Server::new(&home, &[]);
+    home.mount(&["--patience", "120", "--remote", &server.url()]);
+    home.wait_for(": connected; holds all");
+    fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
+    let file = open(&home);
+    let memory = mapped(&file);
+    drop(file);
+    fsync(&home);
+    let beside = OpenOptions::new().write(true).open(home.mnt("image"));
+    let beside = beside.expect("it is there");
+    beside.write_all_at(b"one", 0).expect("it is writable");
+    // SAFETY: the mapping is as large as the file, and nothing else uses it.
+    unsafe {
+        memory.add(SIZE_B / 2).write(251);
+        libc::munmap(memory.cast(), SIZE_B);
+    }
+    beside.write_all_at(b"two", 0).expect("it is writable");
+    drop(beside);
+    home.umount();
+    home.same_trees("flash", "remote");
+    let image = fs::read(home.at("remote/image")).expect("it is there");
+    assert_eq!(image[SIZE_B / 2], 251);
 }

@@ -188,6 +188,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     ready();
     signals::wait_for_stop();
     leave(settings, &at, &log, &serving);
+    let ended = shared.flash().end_all_sharing();
     standings.end();
     wait_for_keepers(&keepers, settings.patience);
     while !bounding.is_finished() {
@@ -195,8 +196,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     }
     thread::sleep(FRESH);
     let mut flash = shared.flash();
-    flash
-        .settle()
+    ended
+        .and_then(|()| flash.settle())
         .and_then(|()| flash.ripen())
         .map_err(failed)?;
     log.say("unmounted");

@@ -33,8 +33,8 @@ pub struct Flash<S> {
     pub(super) written: HashSet<NodeId>,
     /// Writes that are being done, by file.
     pub(super) writing: HashMap<NodeId, u32>,
-    /// Files that programs may change through memory that they share, without a word, and by how many
-    /// of those that have them open.
+    /// Files that programs may change through memory that they share, without a word, and how many
+    /// have them open. That memory stays when they are closed: so do they here.
     pub(super) shared: HashMap<NodeId, u32>,
     /// Files that changed so shortly before they were written down that their time does not tell
     /// further changes.

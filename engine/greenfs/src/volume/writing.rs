@@ -75,14 +75,22 @@ impl<S: Store> Flash<S> {
         *self.shared.entry(id).or_default() += 1;
     }
 
-    /// It has closed it, and may have changed any of it.
+    /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
     pub fn end_sharing(&mut self, id: NodeId) -> io::Result<()> {
         self.begin_writing(id, &EVERYTHING)?;
         self.end_writing(id, &EVERYTHING)?;
         if let Some(count) = self.shared.get_mut(&id) {
-            *count -= 1;
-            if *count == 0 {
-                self.shared.remove(&id);
+            *count = count.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// Nobody has anything open any more, whether the kernel came to say so or not.
+    pub fn end_all_sharing(&mut self) -> io::Result<()> {
+        for (id, count) in std::mem::take(&mut self.shared) {
+            match count {
+                0 => self.note_file(id).map(drop)?,
+                _ => self.end_sharing(id)?,
             }
         }
         Ok(())
