@@ -133,6 +133,21 @@ proptest! {
     }
 }
 
+/// Damage to the sum itself: to read it as a number takes capital letters and a sign for it.
+#[test]
+fn a_sum_has_one_spelling() {
+    for number in 0..1000_u32 {
+        let line = frame::line(&number).expect("it can be written");
+        let line = line.strip_suffix(b"\n").expect("it ends there");
+        assert_eq!(frame::value(line), Some(number));
+        let capital = [&line[..8].to_ascii_uppercase(), &line[8..]].concat();
+        let signed = [b"+", &line[1..]].concat();
+        for other in [capital, signed].iter().filter(|other| *other != line) {
+            assert_eq!(frame::value::<u32>(other), None);
+        }
+    }
+}
+
 /// A folder of its own for a test, gone at the end.
 struct Place(std::path::PathBuf);
 

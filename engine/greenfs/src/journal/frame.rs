@@ -8,10 +8,15 @@ use serde::de::DeserializeOwned;
 
 const SUM_DIGITS: usize = 8;
 
+fn digits(json: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(json))
+}
+
 /// The line of a value, with its end.
 pub fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(value)?;
-    let mut line = format!("{:08x} ", crc32fast::hash(&json)).into_bytes();
+    let mut line = digits(&json).into_bytes();
+    line.push(b' ');
     line.extend(json);
     line.push(b'\n');
     Ok(line)
@@ -21,8 +26,7 @@ pub fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
 pub fn value<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     let (sum, rest) = line.split_at_checked(SUM_DIGITS)?;
     let json = rest.strip_prefix(b" ")?;
-    let sum = u32::from_str_radix(std::str::from_utf8(sum).ok()?, 16).ok()?;
-    if sum != crc32fast::hash(json) {
+    if sum != digits(json).as_bytes() {
         return None;
     }
     serde_json::from_slice(json).ok()
