@@ -192,6 +192,10 @@ impl<S: Store> Flash<S> {
             return Ok(()); // they are in the catalogue alone
         }
         let found = self.store.look(path)?.ok_or_else(gone)?;
+        let is_shared = known.is_some_and(|id| self.shared.contains_key(&id));
+        if is_shared && !node.expected().is(&found) {
+            node.version = self.state.seq + 1; // perhaps memory has changed it
+        }
         node.attributes = found.attributes;
         node.changed_ns = found.changed_ns;
         Ok(())
