@@ -187,3 +187,24 @@ fn what_changed_through_memory_of_a_closed_file_goes_too() {
     home.same_trees("flash", "remote");
     home.umount();
 }
+
+/// Nobody is to change flash beside a mount. Where it is done all the same, a write elsewhere in the file
+/// would hide it for good.
+#[test]
+fn what_changed_beside_the_mount_goes_with_the_next_write() {
+    let Some(mut home) = Home::new("beside") else {
+        return;
+    };
+    let server = Server::new(&home, &[]);
+    home.mount(&["--patience", "120", "--remote", &server.url()]);
+    home.wait_for(": connected; holds all");
+    fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
+    fsync(&home);
+    for (place, at) in [(home.at("flash/image"), SIZE_B / 2), (home.mnt("image"), 0)] {
+        let file = OpenOptions::new().write(true).open(place);
+        let written = file.and_then(|file| file.write_all_at(b"other", at as u64));
+        written.expect("it is writable");
+    }
+    fsync(&home);
+    home.same_trees("flash", "remote");
+}

@@ -40,6 +40,10 @@ impl<S: Store> Flash<S> {
     /// Write down that these bytes of a file change, before they do. One that has no name any more is
     /// nobody's.
     pub fn begin_writing(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<()> {
+        if !self.written.contains(&id) && !self.writing.contains_key(&id) {
+            // What others did to it on flash would pass for what is written now.
+            self.note_file(id)?;
+        }
         *self.writing.entry(id).or_default() += 1;
         self.mark(id, range)
     }
