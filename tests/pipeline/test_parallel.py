@@ -156,10 +156,10 @@ def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     (tmp_path / "dvc.lock").write_text("stages: {}\n")
     (tmp_path / "run").touch()
-    columns = "slug,verdict,basis\n"
+    columns = "slug,verdict,basis,scope\n"
     tables = {
-        paths.ledger("s") / "claims.csv": columns + "a,reproduced,measured\n",
-        paths.results("c") / "claims.csv": columns + "a,underpowered,measured\n",
+        paths.ledger("s") / "claims.csv": columns + "a,reproduced,measured,\n",
+        paths.results("c") / "claims.csv": columns + "a,underpowered,measured,\n",
     }
     for file, text in tables.items():
         file.parent.mkdir(parents=True)
