@@ -123,18 +123,24 @@ fn open(home: &Home) -> File {
     file.expect("it is there")
 }
 
-/// Through memory that a program shares with the kernel, greenfs may hear of no write: the server
-/// would never get it.
-#[test]
-fn what_changed_through_memory_goes_too() {
-    let Some(mut home) = Home::new("memory") else {
-        return;
-    };
+/// A mount with a file, and the server that has it.
+fn with_image(name: &str) -> Option<(Home, Server)> {
+    let mut home = Home::new(name)?;
     let server = Server::new(&home, &[]);
     home.mount(&["--patience", "120", "--remote", &server.url()]);
     home.wait_for(": connected; holds all");
     fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
     fsync(&home);
+    Some((home, server))
+}
+
+/// Through memory that a program shares with the kernel, greenfs may hear of no write: the server
+/// would never get it.
+#[test]
+fn what_changed_through_memory_goes_too() {
+    let Some((mut home, _server)) = with_image("memory") else {
+        return;
+    };
 
     let file = open(&home);
     let memory = mapped(&file);
@@ -192,14 +198,9 @@ fn what_changed_through_memory_of_a_closed_file_goes_too() {
 /// would hide it for good.
 #[test]
 fn what_changed_beside_the_mount_goes_with_the_next_write() {
-    let Some(mut home) = Home::new("beside") else {
+    let Some((home, _server)) = with_image("beside") else {
         return;
     };
-    let server = Server::new(&home, &[]);
-    home.mount(&["--patience", "120", "--remote", &server.url()]);
-    home.wait_for(": connected; holds all");
-    fs::write(home.mnt("image"), bytes(0, SIZE_B)).expect("it is writable");
-    fsync(&home);
     for (place, at) in [(home.at("flash/image"), SIZE_B / 2), (home.mnt("image"), 0)] {
         let file = OpenOptions::new().write(true).open(place);
         let written = file.and_then(|file| file.write_all_at(b"other", at as u64));
