@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "executors",
         "elsewhere",
         "commands",
+        "processes",
         "simdisk",
         "greenfs",
     ),

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from fsgreen import audit, trace
+from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
@@ -43,16 +43,19 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
     Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials. So
     does a meter without a reading, without which it would be too narrow.
     """
+    busy_percent, who = 0.0, ""
     for _ in range(ATTEMPTS):
-        before = audit.HERE.text("proc/stat") or ""
+        before, running = audit.HERE.text("proc/stat") or "", [*processes.running()]
         power_w = _mean_power_w(campaign.folder / ".idle.raw", meters)
         used = load.shares(before, audit.HERE.text("proc/stat") or "")
         busy_percent = 0.0 if used is None else used.busy_percent
         if busy_percent < others_percent:
             return power_w
+        who = processes.busiest(running, processes.running())
+    most = f", most of it {who}" if who else ""
     raise FsgreenError(
         f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
-        f"{others_percent:g} % or more (rule 10)",
+        f"{others_percent:g} % or more{most} (rule 10)",
         where=f"the start of the campaign {campaign.name}",
         next_step="end other work (top), then start the same command again",
     )

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fsgreen import commands
+from fsgreen import commands, processes
 from fsgreen.devices import blockdev, image, mounts
 from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
 from fsgreen.errors import FsgreenError
@@ -115,7 +115,7 @@ def claim(parent: Path, kind: str) -> WorkFolder:
             ) from error
         lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock_fd, fcntl.LOCK_EX)
-        os.write(lock_fd, f"{os.getpid()} {_start_ticks(os.getpid())}\n".encode())
+        os.write(lock_fd, f"{os.getpid()} {processes.of(os.getpid()).start_ticks}\n".encode())
         work = WorkFolder(folder, entry, lock_fd)
         atexit.register(work.release)
     return work
@@ -285,17 +285,13 @@ def _wait_for_lock(lock_fd: int) -> bool:
 
 def _owner_lives(lock_fd: int) -> bool:
     pid, _, ticks = os.pread(lock_fd, 64, 0).decode().strip().partition(" ")
-    return pid.isdigit() and ticks != "" and _start_ticks(int(pid)) == ticks
-
-
-def _start_ticks(pid: int) -> str | None:
-    """Return a process's start time in clock ticks (proc(5), stat field 22), which with the pid
-    names a process for good; None when it has ended (a zombie has)."""
+    if not pid.isdigit() or not ticks:
+        return False
     try:
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        owner = processes.of(int(pid))
     except (FileNotFoundError, ProcessLookupError):
-        return None
-    return None if after_name[0] in "ZX" else after_name[19]
+        return False
+    return not owner.ended and str(owner.start_ticks) == ticks
 
 
 @contextlib.contextmanager

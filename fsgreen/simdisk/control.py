@@ -6,7 +6,6 @@ The server is the program `fsgreen-simdisk serve`; docs/simdisk.md lists what it
 from __future__ import annotations
 
 import json
-import os
 import socket
 import struct
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fsgreen import processes
 from fsgreen.errors import FsgreenError
 
 SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
@@ -26,7 +26,6 @@ TIMEOUT_S = 30.0
 """How long an answer may take: a change of clock waits until nothing is under way on the disk."""
 
 LONGEST_B = 1 << 20
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 class Control:
@@ -86,15 +85,14 @@ class Control:
         Raises FsgreenError where there is no server.
         """
         try:
-            with self._connection() as server:
+            with self._connection() as connection:
                 size_b = struct.calcsize("3i")
-                of_peer = server.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size_b)
+                of_peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size_b)
             pid, _, _ = struct.unpack("3i", of_peer)
-            after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            server = processes.of(pid)
         except OSError as error:
             raise self._silent(f"{error.strerror or error}") from error
-        user, system = (int(ticks) * TICK_S for ticks in after_name[11:13])
-        return user, system
+        return server.user_s, server.system_s
 
     @contextmanager
     def storing(self) -> Iterator[None]:
