@@ -111,6 +111,15 @@ def test_too_few_blocks_for_an_interval_have_no_power():
     assert "told for 5 blocks, which each cell has at least" in text
 
 
+@pytest.mark.parametrize("study", design.list_studies())
+def test_every_profile_of_every_study_says_what_it_can_decide(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    loaded = design.load_study(study)
+    for profile in loaded.profiles:
+        first, *others = assay.lines(loaded, design.make_plan(loaded, profile))
+        assert f"{study}, profile {profile}: what" in first and others
+
+
 def test_the_command_shows_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     assert cli.main(["plan", "fast10", "--assay"]) == 0

@@ -19,7 +19,7 @@ from fsgreen.analysis.planned import (
     widest_percent,
 )
 from fsgreen.analysis.planned.parts import MOST_BLOCKS
-from fsgreen.design.overview import spell
+from fsgreen.design.overview import bound_of, spell
 from fsgreen.rules.answer import listed
 from fsgreen.stats import MIN_BLOCKS
 from fsgreen.words import plural
@@ -273,8 +273,10 @@ def more_blocks(planned: Planned) -> set[int]:
 
 def time_of(planned: Planned, blocks: int) -> str:
     """Return in words how long blocks take: by the pilot, else what is declared of them."""
-    about = "at least " if planned.pilot is None or planned.pilot.pace is None else "about "
-    return about + spell(blocks * block_s(planned))
+    about = "about"
+    if planned.pilot is None or planned.pilot.pace is None:
+        about = bound_of(planned.plan)
+    return f"{about} {spell(blocks * block_s(planned))}"
 
 
 def block_s(planned: Planned) -> float:

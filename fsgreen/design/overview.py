@@ -31,8 +31,7 @@ def describe(plan: Plan, study: Study) -> Iterator[str]:
         f"{plural(_span(len(least), len(plan.trials)), 'trial')}"
     )
     ends = (spell(profile.least_trial_s * len(trials)) for trials in (least, plan.trials))
-    bound = "at most" if plan.readers_only else "at least"
-    yield f"{bound} {_span(*ends)}, without making files and waiting for idle power"
+    yield f"{bound_of(plan)} {_span(*ends)}, without making files and waiting for idle power"
     if profile.windows is not None:
         yield from _windows(plan, profile.windows)
     if profile.sequential:
@@ -72,6 +71,14 @@ def _windows(plan: Plan, windows: Windows) -> Iterator[str]:
 def blocks_of(plan: Plan) -> str:
     """Return the number of blocks: one, or the minimum and the maximum."""
     return _span(plan.profile.blocks, plan.profile.last_block)
+
+
+def bound_of(plan: Plan) -> str:
+    """Return which bound the declared phases are of the time that trials take: `at least`, ...
+
+    Readers end once each has read its file, so that for them it is the most.
+    """
+    return "at most" if plan.readers_only else "at least"
 
 
 def spell(duration_s: float) -> str:

@@ -19,7 +19,7 @@ from fsgreen.analysis.claims.kinds import (
     Selector,
     levels_of,
 )
-from fsgreen.analysis.claims.source import Numbers, Source, spelled
+from fsgreen.analysis.claims.source import Numbers, Source, any_level, spelled
 from fsgreen.analysis.claims.states import State
 from fsgreen.claims import (
     ABOVE,
@@ -180,7 +180,7 @@ class _Test:
 
         Neither names the cells in which the claim fares worst: these differ between campaigns.
         """
-        pairs = [*self._pairs({factor: f"any {factor}" for factor in over})]
+        pairs = [*self._pairs({factor: any_level(factor) for factor in over})]
         whats, published = (
             " and ".join(dict.fromkeys(text(*pair) for pair in pairs))
             for text in (self._what, self._published)

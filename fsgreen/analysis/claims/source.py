@@ -29,13 +29,22 @@ TRIALS, DEVIATION = OF_CELLS = ("trials", "deviation")
 """Metrics that no single trial has: how many there are, and how far their throughput scatters."""
 
 
+def any_level(factor: str) -> str:
+    """Return what stands in a cell for a factor over all of whose levels a claim is judged."""
+    return f"any {factor}"
+
+
 def spelled(cell: Mapping[str, Any]) -> str:
     """Return a cell as people write it: its workload, `ext3/dtlg`, and its other levels."""
     own = dict(cell)
     words = [str(own.pop("workload"))] if "workload" in own else []
     if "file_system" in own:
         words.append(f"{own.pop('file_system')}/{own.pop('option')}")
-    return " ".join([*words, *(level_label(name, level) for name, level in own.items())])
+    words += [
+        level if level == any_level(name) else level_label(name, level)
+        for name, level in own.items()
+    ]
+    return " ".join(words)
 
 
 @dataclass(frozen=True)
