@@ -39,6 +39,12 @@ SHIPPED = {
         "3271b923136ee3256ec1af54e0db9be34f43a0569b096f3b2761f6c0b3a52fcd",
         "75c042a5c20b66b86a7d8b1a2ab0325575cb198fb9c790ecb6e71eb92449dfa5",
     ),
+    "nfstricks03-lab": (
+        "nfstricks03",
+        "lab",
+        "1bdda61f7f08de3e8504e4bbdb370954f27339308cd59d8f79c91d05b85178d7",
+        "1808a8ff8eb629305e9f86a5161b3b6bf1627c5a4bc14f04f66fc52c3cd119e9",
+    ),
     "nfstricks03-nfs": (
         "nfstricks03",
         "nfs",
