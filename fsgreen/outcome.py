@@ -24,6 +24,9 @@ KINDS = {
 }
 """What a verdict can rest on, and what that is called; these are never added up (rule 50)."""
 
+OF_TRIALS = ("measured", "simulated")
+"""Kinds that rest on what the campaign itself did."""
+
 WIDTH = 100
 """Columns of text that are read with ease."""
 
@@ -103,7 +106,8 @@ def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
     if not rows:
         return
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
-    yield f"{campaign}: verdicts on {len(rows)} claims, by what they rest on\n"
+    own = sum(row["basis"] in OF_TRIALS for row in rows)
+    yield f"{campaign}: verdicts on {len(rows)} claims, {own} of them by its trials\n"
     widths = {kind: len(name) + 2 for kind, name in KINDS.items()}
     yield f"{'':30}" + "".join(f"{name:>{widths[kind]}}" for kind, name in KINDS.items())
     for verdict, _ in Counter(row["verdict"] for row in rows).most_common():
@@ -185,7 +189,16 @@ def _advice(campaign: str) -> Iterator[str]:
         yield f"  {row['workload']:20} {row['change']:11}  {to:16} {percent(row):>20}  n={row['n']}"
     rest = sorted(set(table["workload"]) - set(gains["workload"]))
     if rest:
-        yield f"  nothing is a sure gain: {', '.join(rest)}"
+        yield f"  no change is sure to gain on {', '.join(rest)}{_too_few(campaign)}"
+
+
+def _too_few(campaign: str) -> str:
+    """Return that no trial could have decided, where each cell has too few for an interval."""
+    from fsgreen.reduce import read_plan, read_table
+
+    most = int(read_table(campaign, "cells")["n"].max())
+    least = read_plan(campaign).bounds["minimum_trials"]
+    return f": {plural(most, 'trial')} of a cell, a verdict takes {least:g}" if most < least else ""
 
 
 def _rows(file: Path) -> list[dict[str, str]]:

@@ -172,7 +172,7 @@ def unknown_campaign(name: str) -> FsgreenError:
         return FsgreenError(
             f"the traces of the campaign '{name}' have not been brought here",
             where=raw(name),
-            next_step="./run reproduce",
+            next_step=f"./run reproduce {name}",
         )
     if (raw(name) / PLAN).is_file():
         return FsgreenError(

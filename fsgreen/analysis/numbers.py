@@ -194,7 +194,7 @@ def _setup(
         "Machine": f"{audit['cpu']}, {audit['cores_count']} cores, "
         f"{audit['memory_b'] / 2**30:.1f} GiB",
         "Kernel": audit["kernel"],
-        "Meters": "; ".join(meters) + f" (boundary: {identity['boundary']})",
+        "Meters": _told_by(meters, identity["boundary"]),
         "Idle power": f"{identity['idle_power_w']:.1f} W, {identity['boundary']}",
         "Begun": f"{begun:%Y-%m-%d %H:%M} UTC",
         "Plan": f"profile {plan.profile.name}, {blocks_of(plan)} blocks, "
@@ -207,6 +207,13 @@ def _setup(
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _told_by(meters: list[str], boundary: str) -> str:
+    """Return which meters told the power, or after which it is modelled."""
+    if boundary == "modelled":
+        return f"none; power is modelled, after {'; '.join(meters)}"
+    return f"{'; '.join(meters)} (boundary: {boundary})"
 
 
 def _guest(testbed: Mapping[str, Any]) -> str:

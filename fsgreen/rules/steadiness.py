@@ -31,7 +31,7 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
     moving = cells[~still]
     if len(moving):
         return fired(
-            f"{plural(len(moving), 'cell')} mostly not on one level: "
+            f"in {plural(len(moving), 'cell')} half of the trials or more are not on one level: "
             f"{listed(evidence.labels(moving))}; of all trials {text}"
         )
     if power is None:
