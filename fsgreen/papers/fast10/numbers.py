@@ -46,7 +46,7 @@ def _not_shown(whole: pd.DataFrame, shown: pd.DataFrame) -> list[str]:
 def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
     """Return the default file system with most throughput per workload, and how sure that is.
 
-    What has no steady state cannot lead, and is not told apart from what does (rule 24).
+    What has no steady state cannot lead, and is named beside what does as such (rule 24).
     """
     defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
     pairs = effects[(effects["kind"] == "file system") & (effects["metric"] == "throughput")]
@@ -59,8 +59,10 @@ def _leaders(cells: pd.DataFrame, effects: pd.DataFrame) -> list[list[str]]:
             continue
         first = ranked.to_dict("records")[0]
         level = [
-            other["file_system"]
-            for other in of_workload.to_dict("records")
+            other["file_system"] + ("" if settled else " (no steady state)")
+            for other, settled in zip(
+                of_workload.to_dict("records"), steady(of_workload), strict=True
+            )
             if other["file_system"] != first["file_system"]
             and _outcome(pairs, str(workload), first, other) != "different"
         ]
