@@ -100,6 +100,10 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
             f"  to gain   {_more(lacking)} than planned would bring every cell to "
             f"{plan.bounds['minimum_trials']:g} trials, the fewest for a verdict"
         )
+        yield (
+            "            a campaign keeps its plan: put a profile with blocks: "
+            f"{plan.bounds['minimum_trials']:g} into studies/{plan.study}.yaml, and measure that"
+        )
     wide = outlook.prospects(plan, trials, pace)
     for prospect in wide[:SHOWN]:
         state = f"{prospect.metric} is at {prospect.half_width_percent:.3g} %"
