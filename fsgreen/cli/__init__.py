@@ -106,7 +106,7 @@ def parser() -> command.Parser:
     """Return what reads the arguments of all commands."""
     whole = command.Parser(
         prog="fsgreen",
-        description="Which file system and options do most work per joule, and is it true?",
+        description="Which file system and options do most work per joule, and can it be trusted?",
         epilog="example: fsgreen doctor",
     )
     whole.add_argument("--version", action="version", version=f"fsgreen {__version__}")

@@ -18,7 +18,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "measure",
         _measure,
-        "measure a study on this machine, then analyse it; goes on where it was stopped",
+        "measure a study on this machine, then analyse it; continues where it was stopped",
         "fsgreen measure fast10 --profile first, "
         "or on a simulated disk: "
         "fsgreen measure fast10 --testbed simdisk --disk atlas15k-18wls --name fast10-atlas",
@@ -27,11 +27,11 @@ def add(commands: command.Commands) -> None:
     measure.add_argument(
         "--testbed",
         default="auto",
-        help="auto, loop, directory, simdisk, vm or a testbed file (.toml), which block needs",
+        help="auto, loop, directory, simdisk, vm, or a testbed file (.toml); block needs a file",
     )
     measure.add_argument(
         "--disk",
-        help="on simdisk: one of those that `fsgreen-simdisk disks` lists, or a file like theirs",
+        help="on simdisk: a name that `fsgreen-simdisk disks` lists, or a file of parameters",
     )
     measure.add_argument(
         "--queue-depth", type=int, help="on simdisk and block: commands that the disk takes at once"
@@ -48,14 +48,14 @@ def add(commands: command.Commands) -> None:
         "--fleet",
         type=Path,
         metavar="FILE",
-        help="on every testbed of a fleet file (.toml), each as its worker was told",
+        help="measure on every testbed of a fleet file (.toml), as its worker is set up",
     )
 
     simulate = command.add(
         commands,
         "simulate",
         _simulate,
-        "run in virtual time: readers on simulated disks, beside a campaign, or greenfs08's days",
+        "run in virtual time, beside a campaign: readers on simulated disks, or greenfs08's days",
         "fsgreen simulate nfstricks03 --profile full --name nfstricks03, or: "
         "fsgreen simulate greenfs08",
     )
@@ -68,17 +68,17 @@ def add(commands: command.Commands) -> None:
         "run a study in a guest in virtual time: the cost of software, the same on every machine",
         "fsgreen virtual mine --profile quick --block 1",
     )
-    command.add_study(virtual, name="of a folder in data/results (default: STUDY-PROFILE-virtual)")
-    virtual.add_argument("--block", type=int, default=1, help="of the plan (default: 1)")
+    command.add_study(virtual, name="a folder in data/results (default: STUDY-PROFILE-virtual)")
+    virtual.add_argument("--block", type=int, default=1, help="a block of the plan (default: 1)")
 
     status = command.add(
         commands,
         "status",
         _status,
-        "say how far a campaign is, what more blocks would bring, and what does not count",
+        "show the progress of a campaign, what more blocks would bring, and what does not count",
         "fsgreen status fast10-first",
     )
-    status.add_argument("campaign", nargs="?", help="the one that measured last by default")
+    status.add_argument("campaign", nargs="?", help="default: the one that measured last")
 
 
 def _measure(options: argparse.Namespace) -> None:

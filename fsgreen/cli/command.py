@@ -91,6 +91,6 @@ def add_study(parser: argparse.ArgumentParser, *, name: str | None = None) -> No
     """Add a study and its profile; `name` says what --name is of, where there is that."""
     text = "one of `fsgreen list studies`"
     parser.add_argument("study", help=text if name else f"{text}, or the path of a file (.yaml)")
-    parser.add_argument("--profile", default="quick", help="one of the study's (default: quick)")
+    parser.add_argument("--profile", default="quick", help="one of the study (default: quick)")
     if name:
         parser.add_argument("--name", help=name)

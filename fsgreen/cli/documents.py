@@ -22,7 +22,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "artifact",
         _artifact,
-        "write ARTIFACT.md, for committees that evaluate artifacts, out of what ships",
+        "write ARTIFACT.md, the page for artifact evaluation, from what ships",
         "fsgreen artifact",
     )
     command.add(
@@ -39,10 +39,10 @@ def add(commands: command.Commands) -> None:
         "write the notebooks of the course: for students, with solutions, or for the instructor",
         "fsgreen labs solutions --version solution",
     )
-    labs.add_argument("folder", type=Path, metavar="FOLDER", help="where to; made if missing")
+    labs.add_argument("folder", type=Path, metavar="FOLDER", help="the folder, made if missing")
     labs.add_argument("--version", choices=VERSIONS, default="student", help="default: student")
     labs.add_argument(
-        "--replace", action="store_true", help="replace other notebooks of these names there"
+        "--replace", action="store_true", help="replace notebooks that have these names there"
     )
 
 

@@ -14,7 +14,7 @@ def add(commands: command.Commands) -> None:
     fleet = commands.add_parser(
         "fleet",
         help="measure one study on many testbeds: certificates, worker",
-        description="What measuring one study on many testbeds takes; see docs/fleet.md.",
+        description="Measure one study on many testbeds; see docs/fleet.md.",
         epilog="example: fsgreen fleet worker fleet.toml --name disk",
     )
     verbs = fleet.add_subparsers(required=True, metavar="VERB")
@@ -23,10 +23,10 @@ def add(commands: command.Commands) -> None:
         verbs,
         "certificates",
         _certificates,
-        "make what the machines of a fleet show each other, to be copied to each of them",
+        "make the certificates of a fleet, to be copied to each of its machines",
         "fsgreen fleet certificates certificates",
     )
-    certificates.add_argument("folder", type=Path, metavar="FOLDER", help="a new one")
+    certificates.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder")
 
     worker = command.add(
         verbs,
@@ -36,7 +36,7 @@ def add(commands: command.Commands) -> None:
         "fsgreen fleet worker fleet.toml --name disk --testbed disk.toml",
     )
     worker.add_argument("file", type=Path, metavar="FILE", help="the fleet file (.toml)")
-    worker.add_argument("--name", required=True, help="that of the testbed in the fleet file")
+    worker.add_argument("--name", required=True, help="the testbed's name in the fleet file")
     worker.add_argument(
         "--testbed",
         default="auto",
@@ -75,7 +75,7 @@ def measure_on_fleet(options: argparse.Namespace) -> None:
     of_testbed = (options.disk, options.queue_depth, options.folder)
     if options.testbed != "auto" or options.in_memory or any(of_testbed):
         raise FsgreenError(
-            "what a testbed of a fleet is like is told to its worker",
+            "the options of a testbed are those of its worker",
             where="fsgreen measure --fleet",
             next_step="leave out the other options here; on the testbed's machine: "
             "fsgreen fleet worker FILE --name NAME --testbed FILE",

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def add(commands: command.Commands) -> None:
     """Add the sub-commands of this module."""
     doctor = command.add(
-        commands, "doctor", _doctor, "say what this machine can do", "fsgreen doctor"
+        commands, "doctor", _doctor, "say what this machine can measure", "fsgreen doctor"
     )
-    doctor.add_argument("--folder", type=Path, help="where the image, or the directory, would be")
+    doctor.add_argument("--folder", type=Path, help="the folder of the image or directory")
 
     host = commands.add_parser(
         "host",
@@ -33,7 +33,7 @@ def add(commands: command.Commands) -> None:
         verbs,
         "show",
         _show,
-        "say what is set, what would be applied, what cannot be and why",
+        "show each setting, what `apply` would change, and what it cannot change and why",
         "fsgreen host show --disk sda",
     )
     _add_disk(show)
@@ -57,7 +57,7 @@ def add(commands: command.Commands) -> None:
         verbs,
         "restore",
         _restore,
-        "put back what `apply`, or a run that was cut short, has changed; needs root",
+        "restore what `apply`, or a run that was cut short, has changed; needs root",
         "fsgreen host restore",
     )
 
@@ -65,7 +65,7 @@ def add(commands: command.Commands) -> None:
         verbs,
         "run",
         _run,
-        "change settings for the time of a command; they are put back however it ends",
+        "change settings while a command runs; they are restored however it ends",
         "fsgreen host run --apply governor --apply swap -- fsgreen measure fast10 --profile first",
     )
     run.add_argument(
@@ -111,7 +111,7 @@ def _show(options: argparse.Namespace) -> None:
     if any(row.changes for row in rows):
         print()
         command.show(
-            "what stands after -> is set by: fsgreen host apply SETTING, --disk NAME for a disk"
+            "to set a value after ->: fsgreen host apply SETTING, with --disk NAME for a disk"
         )
     for waiting in host.pending():
         print(f"{waiting.sentence}\n  -> fsgreen host restore")

@@ -21,10 +21,10 @@ def add(commands: command.Commands) -> None:
         "fsgreen list workloads",
     )
     listing.add_argument(
-        "what", nargs="?", choices=[*WHAT], help="all of them but claims by default"
+        "what", nargs="?", choices=[*WHAT], help="default: all of them except claims"
     )
     listing.add_argument(
-        "study", nargs="?", help="show every claim of this one, each with its verdict"
+        "study", nargs="?", help="for claims: show every claim of this study with its verdict"
     )
 
 
@@ -39,7 +39,7 @@ def _list(options: argparse.Namespace) -> None:
         _show(WHAT[what](), indent="" if options.what else "  ")
     if options.what == "claims":
         print("\nkinds of evidence are never added up; a claim counts by its strongest one")
-        print("all claims of a study: fsgreen list claims STUDY; one of them: fsgreen claim NAME")
+        print("every claim of a study: fsgreen list claims STUDY; one claim: fsgreen claim NAME")
 
 
 def _list_of_study(what: str, study: str) -> None:
@@ -47,7 +47,7 @@ def _list_of_study(what: str, study: str) -> None:
 
     if what != "claims":
         raise FsgreenError(
-            f"{what} are not listed by study: only claims are", next_step=f"fsgreen list {what}"
+            f"only claims are listed by study, not {what}", next_step=f"fsgreen list {what}"
         )
     _show(_claims_of(study))
 

@@ -16,10 +16,10 @@ def add(commands: command.Commands) -> None:
         commands,
         "meters",
         _meters,
-        "list the drivers of meters, what is plugged in, and what is missing; or one's settings",
+        "list the drivers of meters, what is plugged in and what is missing; or the settings of one",
         "fsgreen meters wattsup",
     )
-    meters.add_argument("driver", nargs="?", help="list the settings of this one")
+    meters.add_argument("driver", nargs="?", help="list the settings of this driver")
 
     memory = command.add(
         commands,
@@ -45,7 +45,7 @@ def add(commands: command.Commands) -> None:
         "fit a power model of this machine to the meters of a testbed file",
         "fsgreen calibrate --testbed lab.toml --minutes 30 --out server.toml",
     )
-    calibrate.add_argument("--testbed", required=True, metavar="FILE", help="names the meters")
+    calibrate.add_argument("--testbed", required=True, metavar="FILE", help="it names the meters")
     calibrate.add_argument("--out", type=Path, required=True, help="a new file of power profiles")
     calibrate.add_argument("--minutes", type=float, help="how long it may take")
     calibrate.add_argument(
@@ -101,7 +101,7 @@ def _meters(options: argparse.Namespace) -> None:
         tell(name, "file", recipe.summary)
     print("\nA driver or recipe of kind file reads: fsgreen import FILE --driver NAME")
     print("One of another kind is read by: fsgreen record NAME --seconds N --raw FILE")
-    print("Its settings, for --set NAME=VALUE: fsgreen meters NAME")
+    print("The settings of a driver, for --set NAME=VALUE: fsgreen meters NAME")
     print("docs/meters.md tells how to wire, configure and check each.")
 
 

@@ -16,15 +16,15 @@ def add(commands: command.Commands) -> None:
         commands,
         "reproduce",
         _reproduce,
-        "run the paper pipeline from the shipped traces, and say in ten lines what came of it",
+        "run the paper pipeline from the shipped traces, and sum up the result in ten lines",
         "fsgreen reproduce, or one campaign alone: fsgreen reproduce fast10-disk",
     )
-    reproduce.add_argument("campaign", nargs="?", help="one that ships; all of them by default")
+    reproduce.add_argument("campaign", nargs="?", help="one that ships (default: all of them)")
     reproduce.add_argument(
         "--jobs", type=_count, metavar="N", help="cores to use here (default: all)"
     )
     reproduce.add_argument(
-        "--cluster", metavar="HOST:PORT", help="where `fsgreen lend` lends cores to this analysis"
+        "--cluster", metavar="HOST:PORT", help="the address here at which others lend cores"
     )
     _add_certificates(reproduce)
 
@@ -32,10 +32,10 @@ def add(commands: command.Commands) -> None:
         commands,
         "lend",
         _lend,
-        "lend cores of this machine to a `fsgreen reproduce --cluster` until that ends",
+        "lend cores of this machine to `fsgreen reproduce --cluster` until it ends",
         "fsgreen lend 192.0.2.7:8787 --jobs 4 --certificates certificates",
     )
-    lend.add_argument("address", metavar="HOST:PORT", help="that of --cluster")
+    lend.add_argument("address", metavar="HOST:PORT", help="the address of --cluster")
     lend.add_argument("--jobs", type=_count, metavar="N", help="cores to lend (default: all)")
     _add_certificates(lend)
 
@@ -43,10 +43,10 @@ def add(commands: command.Commands) -> None:
         commands,
         "outcome",
         _outcome,
-        "say of a campaign, or of all: rates, verdicts, rules that fired, and what to change",
+        "show rates, verdicts, rules that fired, and what to change, of one campaign or of all",
         "fsgreen outcome fast10-options",
     )
-    outcome.add_argument("campaign", nargs="?", help="all that ship, and their studies, by default")
+    outcome.add_argument("campaign", nargs="?", help="default: all that ship, and their studies")
 
     notebook = command.add(
         commands,
@@ -73,7 +73,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "unpack",
         _unpack,
-        "put the raw traces of a campaign in place, out of data/packed/CAMPAIGN.tar.xz",
+        "unpack the raw traces of a campaign from data/packed/CAMPAIGN.tar.xz",
         "fsgreen unpack mine-quick",
     )
     unpack.add_argument("campaign")
@@ -100,7 +100,7 @@ def _add_certificates(parser: argparse.ArgumentParser) -> None:
         "--certificates",
         type=Path,
         metavar="FOLDER",
-        help="of `fsgreen fleet certificates`, which other machines must show",
+        help="the folder of `fsgreen fleet certificates`, which other machines must show, too",
     )
 
 
@@ -109,9 +109,9 @@ def _reproduce(options: argparse.Namespace) -> None:
 
     if options.certificates is not None and options.cluster is None:
         raise FsgreenError(
-            "nobody is asked for certificates, as no cores are lent",
+            "certificates have no use here: no cores are lent",
             where="fsgreen reproduce --certificates",
-            next_step="leave it out, or say where cores are lent: --cluster HOST:PORT",
+            next_step="leave it out, or give the address for lent cores: --cluster HOST:PORT",
         )
     cluster = None
     if options.cluster is not None:
@@ -169,4 +169,4 @@ def _reparse(options: argparse.Namespace) -> None:
                 f"{trial.trial}: {trial.different_count} of {trial.readings_count} readings "
                 f"differ, by {trial.largest_w:.6g} W at most; {trial.torn_b} bytes torn off"
             )
-    print(f"{count} trials parsed again; those not named are as they were")
+    print(f"{count} trials parsed again; those that are not named did not change")

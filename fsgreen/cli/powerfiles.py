@@ -24,7 +24,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "import",
         _import,
-        "read a file that a meter wrote: what was decided about it, its energy, what is wrong",
+        "read a file that a meter wrote: print what was decided, its energy, and its flaws",
         "fsgreen import august.csv --driver hoboware --set gmt_offset=+02:00 --out august.parquet",
     )
     _add_file(read)
@@ -43,21 +43,21 @@ def add(commands: command.Commands) -> None:
         "--synchronised",
         type=float,
         metavar="S",
-        help="NTP or GPS kept the meter's clock within so many seconds of the host's: no pulses",
+        help="needs no pulses: NTP or GPS kept the meter's clock within S seconds of the host's",
     )
     attach.add_argument(
-        "--max-drift-ppm", type=float, metavar="PPM", help="more is taken for a clock that was set"
+        "--max-drift-ppm", type=float, metavar="PPM", help="more means that the clock was set"
     )
 
     record = command.add(
         commands,
         "record",
         _record,
-        "record a meter for some time, without a campaign; read again by import --driver raw",
+        "record a meter for some time, without a campaign; `import --driver raw` reads the file",
         "fsgreen record wattsup --set port=/dev/ttyUSB0 --seconds 3600 --raw night.power.raw",
     )
     record.add_argument("meter", help="a driver, or a meter of the testbed file")
-    record.add_argument("--testbed", metavar="FILE", help="describes the meter")
+    record.add_argument("--testbed", metavar="FILE", help="the file that describes the meter")
     record.add_argument("--seconds", type=float, required=True, metavar="N")
     record.add_argument("--raw", type=Path, required=True, metavar="FILE", help="a new file")
     _add_settings(record)
@@ -67,7 +67,7 @@ def add(commands: command.Commands) -> None:
 def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument(
-        "--driver", help="what reads it: fsgreen meters; or FILE.toml beside it says so"
+        "--driver", help="one of `fsgreen meters` (default: the one that FILE.toml names)"
     )
     _add_settings(parser)
 
@@ -99,9 +99,9 @@ def _read(options: argparse.Namespace) -> Imported:
     driver = options.driver or told.pop("driver", None)
     if driver is None:
         raise FsgreenError(
-            "what wrote this file is not said",
+            "no driver is named for this file",
             where=options.file,
-            next_step="name it: --driver NAME, of `fsgreen meters`; any table: --driver table",
+            next_step="--driver NAME, one of `fsgreen meters`; for any table: --driver table",
         )
     told.pop("driver", None)
     importer = registry.importer(driver)
@@ -153,7 +153,7 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
     ]
     if asked := _untold(info):
         settings = " ".join(f"--set {name}=..." for name in asked)
-        lines.append(f"what the file does not say of its meter, you may: {settings}")
+        lines.append(f"the file does not say all about its meter; you may: {settings}")
     if not math.isnan(said.energy_j):
         budget = said.budget
         lines.append(
@@ -165,7 +165,7 @@ def _lines(imported: Imported, said: MeterEnergy) -> list[str]:
             f"quantisation {budget.quantisation_j:.3g} J, edges {budget.edges_j:.3g} J"
         )
         if budget.total_j >= said.energy_j:
-            lines.append("the limits of error are no less than the energy: it may be nothing")
+            lines.append("the limits of error reach the energy: it may be zero")
     counted = not math.isnan(said.counter_energy_j)
     if counted and not math.isclose(said.counter_energy_j, said.energy_j, rel_tol=SAME):
         lines.append(f"energy by the meter's own counter {said.counter_energy_j:.6g} J")

@@ -39,7 +39,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "recommend",
         _recommend,
-        "rank file systems and options for a workload, by what a change to them takes",
+        "rank file systems and options for a workload, and say what each change takes",
         'fsgreen recommend --workload mail --constraint "no reformat"',
     )
     recommend.add_argument("--workload", required=True, help="for example mail, or varmail")
@@ -54,7 +54,7 @@ def add(commands: command.Commands) -> None:
     recommend.add_argument(
         "--now",
         metavar="FILE_SYSTEM/OPTION",
-        help="what there is now (default: the file system of a constraint, or else the study's "
+        help="the present configuration (default: the file system of a constraint, or the study's "
         "baseline, with its default options)",
     )
     recommend.add_argument(
@@ -63,7 +63,7 @@ def add(commands: command.Commands) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="say also what the next machine would do, by files that `fsgreen export` wrote",
+        help="also predict the next machine, from files that `fsgreen export` wrote",
     )
 
 

@@ -21,37 +21,37 @@ def add(commands: command.Commands) -> None:
         "--run",
         dest="again",
         action="store_true",
-        help="analyse again the traces of one campaign, and no more of it than the claim takes",
+        help="first analyse the traces of one campaign again, as far as the claim needs them",
     )
     claim.add_argument(
-        "--campaign", help="look at the cells of this one (default: that with the best evidence)"
+        "--campaign", help="show the cells of this one (default: the one with the best evidence)"
     )
 
     ledger = command.add(
         commands,
         "ledger",
         _ledger,
-        "put what all campaigns of a study say of its claims side by side, and together",
+        "compare and pool what all campaigns of a study say about its claims",
         "fsgreen ledger fast10, or one claim in full: fsgreen ledger fast10 web_dtlg",
     )
-    ledger.add_argument("study", help="one whose campaigns have been judged here")
-    ledger.add_argument("claim", nargs="?", help="show the parts of this one, by campaign")
+    ledger.add_argument("study", help="a study whose campaigns have been judged here")
+    ledger.add_argument("claim", nargs="?", help="show the parts of this claim, by campaign")
 
     compare = command.add(
         commands,
         "compare",
         _compare,
-        "put a campaign beside another, cell by cell: ratios with intervals, and what differs",
+        "compare two campaigns cell by cell: ratios with intervals, and what differs",
         "fsgreen compare mine-quick fast10-options, or in other metrics: "
         "fsgreen compare fast10 fast10-options --metric bandwidth",
     )
     compare.add_argument("campaign", help="one of `fsgreen list campaigns`")
-    compare.add_argument("other", help="the one that it is held against")
+    compare.add_argument("other", help="the campaign to compare it with")
     compare.add_argument(
         "--metric",
         action="append",
         default=[],
-        help="compare this (default: throughput and efficiency)",
+        help="compare this metric (default: throughput and efficiency)",
     )
 
 

@@ -21,11 +21,11 @@ def add(commands: command.Commands) -> None:
         commands,
         "rules",
         _rules,
-        "list the rules for honest numbers and where each fired, or show one whole",
+        "list the rules for honest numbers and where each fired, or show one in full",
         "fsgreen rules 27 --campaign fast10",
     )
-    rules.add_argument("number", nargs="?", type=int, help="show this one whole")
-    rules.add_argument("--campaign", help="judge by this one; the one begun last if none is named")
+    rules.add_argument("number", nargs="?", type=int, help="show this one in full")
+    rules.add_argument("--campaign", help="the campaign to judge (default: the one begun last)")
 
 
 def _rules(options: argparse.Namespace) -> None:

@@ -16,41 +16,41 @@ def add(commands: command.Commands) -> None:
         commands,
         "import-runs",
         _import_runs,
-        "make a campaign of runs that Experiment Runner, EnergiBridge, fio, Filebench or the "
+        "make a campaign from runs that Experiment Runner, EnergiBridge, fio, Filebench or the "
         "Phoronix Test Suite measured, and analyse it",
         "fsgreen import-runs ext4/*.json xfs/*.json --name mine --path '{file_system}/*.json'",
     )
     read.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    read.add_argument("--name", required=True, metavar="CAMPAIGN", help="a new one")
-    read.add_argument("--title", help="of the report (default: the campaign's name)")
+    read.add_argument("--name", required=True, metavar="CAMPAIGN", help="a new name")
+    read.add_argument("--title", help="title of the report (default: the campaign's name)")
     read.add_argument(
         "--map",
         action="append",
         default=[],
         metavar="COLUMN=MEANING",
         dest="meanings",
-        help="what a column is that does not say it: a factor, a quantity with its unit, or aside",
+        help="the meaning of a column: a factor, a quantity with its unit, or aside",
     )
     read.add_argument(
         "--path",
         metavar="PATTERN",
-        help="what the ends of the files' paths say: '{file_system}/{option}-{block}.json'",
+        help="the levels in the ends of the paths: '{file_system}/{option}-{block}.json'",
     )
     read.add_argument(
-        "--boundary", choices=BOUNDARIES, help="what energy and power include, where there is any"
+        "--boundary", choices=BOUNDARIES, help="what energy and power include, if there is any"
     )
 
     latency = command.add(
         commands,
         "latency",
         _latency,
-        "say how far the latencies of two runs are apart, for each operation",
+        "compare the latencies of two runs, for each operation",
         "fsgreen latency ext2.json ext3.json",
     )
     latency.add_argument(
-        "candidate", type=Path, help="what fsgreen-wml run --json wrote, of one run"
+        "candidate", type=Path, help="the output of fsgreen-wml run --json, of one run"
     )
-    latency.add_argument("baseline", type=Path, help="the same of the run to compare with")
+    latency.add_argument("baseline", type=Path, help="the output of the run to compare with")
 
 
 def _import_runs(options: argparse.Namespace) -> None:

@@ -14,10 +14,10 @@ def add(commands: command.Commands) -> None:
         commands,
         "export",
         _export,
-        "write what a campaign found into a file to send in, without names of hosts or people",
+        "write the results of a campaign to a file for others, without names of hosts or people",
         "fsgreen export fast10-options, then read it: less fast10-campaign.results.json",
     )
-    export.add_argument("campaign", help="one of `fsgreen list campaigns`, analysed")
+    export.add_argument("campaign", help="one of `fsgreen list campaigns` that is analysed")
     export.add_argument(
         "--out",
         type=Path,
@@ -29,12 +29,12 @@ def add(commands: command.Commands) -> None:
         commands,
         "gather",
         _gather,
-        "put results of several machines side by side: each, their mean, and the next machine",
+        "compare results of several machines: each, their mean, and a forecast of the next",
         "fsgreen gather mine.json theirs.json --out mine-and-theirs",
     )
     gather.add_argument("files", nargs="+", type=Path, metavar="FILE", help="as export wrote them")
     gather.add_argument(
-        "--metric", action="append", default=[], help="this alone (default: all; may be repeated)"
+        "--metric", action="append", default=[], help="only this one; may be repeated"
     )
     gather.add_argument(
         "--out", type=Path, metavar="FOLDER", help="a new folder of tables and forest plots"
@@ -49,11 +49,11 @@ def _export(options: argparse.Namespace) -> None:
     command.show(gathered.about(results), hang=2)
     rules = ", ".join(map(str, results.rules_fired)) or "none"
     print(
-        f"with it go {len(results.cells)} cells, {len(results.effects)} comparisons, "
+        f"the file has {len(results.cells)} cells, {len(results.effects)} comparisons, "
         f"the rules that fired ({rules})"
     )
-    command.show(f"words of the study go as they are: {', '.join(done.words)}", hang=2)
-    print("left out, as all that is not listed in the library:")
+    command.show(f"words of your study in the file: {', '.join(done.words)}", hang=2)
+    print("left out, like everything that the library does not list:")
     for what in done.left_out:
         command.show(f"  {what}", hang=4)
     print(f"{done.file}: {done.file.stat().st_size / 1000:.0f} kB; nothing was sent")

@@ -14,19 +14,19 @@ def add(commands: command.Commands) -> None:
     new = command.add(
         commands, "new", _new, "begin a study of your own: a commented file", "fsgreen new mine"
     )
-    new.add_argument("name", nargs="?", help="of the study: letters, digits, '.', '_' and '-'")
+    new.add_argument("name", nargs="?", help="name of the study: letters, digits, '.', '_' and '-'")
     new.add_argument(
         "--project",
         type=Path,
         metavar="FOLDER",
-        help="make a project of its own for it, or bring the dvc.yaml of one up to this fsgreen",
+        help="make a project for the study, or update the dvc.yaml of a project",
     )
 
     plan = command.add(
         commands,
         "plan",
         _plan,
-        "check a study, and show its cells, blocks, what varies, what does not, and the time",
+        "check a study, and show its cells, its blocks, what varies, what does not, and the time",
         "fsgreen plan fast10 --profile quick, or what it can decide: "
         "fsgreen plan fast10 --profile full --assay --pilot fast10-options-disk",
     )
@@ -34,13 +34,13 @@ def add(commands: command.Commands) -> None:
     plan.add_argument(
         "--assay",
         action="store_true",
-        help="say what it can decide before it is measured, in what time, and how to buy more",
+        help="say what the plan can decide, in what time, and what more would cost",
     )
     plan.add_argument(
         "--pilot",
         metavar="CAMPAIGN",
-        help="with --assay: whose trials scatter as these will (default: that of the study with "
-        "most of these cells)",
+        help="with --assay: a campaign that tells the scatter (default: that of the study with "
+        "most of the plan's cells)",
     )
 
 
@@ -57,7 +57,7 @@ def _new(options: argparse.Namespace) -> None:
     if not options.name:
         raise FsgreenError("a study needs a name", next_step="fsgreen new mine")
     print(newstudy.write(options.name))
-    print(f"next: change it to what you want to know, then fsgreen plan {options.name}")
+    print(f"next: change it to ask your question, then fsgreen plan {options.name}")
 
 
 def _plan(options: argparse.Namespace) -> None:

@@ -70,7 +70,7 @@ def test_home_does_not_say_what_a_testbed_is(
 ) -> None:
     """It would be ignored in silence: the worker was told another testbed."""
     assert cli.main(["measure", "asleep", "--fleet", "fleet.toml", option]) == 1
-    assert "is told to its worker" in capsys.readouterr().err
+    assert "are those of its worker" in capsys.readouterr().err
 
 
 @pytest.fixture
