@@ -70,14 +70,14 @@ def _likeliest(plan: Plan) -> str | None:
 def _pilot(name: str, plan: Plan, claims: Claims) -> Pilot:
     if (study := read_plan(name).study) != plan.study:
         raise FsgreenError(
-            f"{name} is a campaign of {study}: its trials tell nothing of {plan.study}",
-            next_step="fsgreen list campaigns, and name one of this study",
+            f"{name} is a campaign of {study}: its trials say nothing about {plan.study}",
+            next_step="fsgreen list campaigns, then name one of this study",
         )
     sources = sources_of(name, claims)
     in_real_time = [(testbed, source) for testbed, source in sources.items() if testbed != VIRTUAL]
     if not in_real_time:
         raise FsgreenError(
-            f"{name} has no trials in real time, so that nothing tells how far they scatter",
+            f"{name} has no trials in real time, so the scatter of trials is not known",
             where=paths.results(name),
             next_step=f"fsgreen measure {plan.study} --profile PROFILE --name {plan.study}-pilot",
         )

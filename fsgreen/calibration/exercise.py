@@ -74,7 +74,7 @@ def disk_target(place: Path | None, seed: int) -> Iterator[Target | None]:
             device = testbed.device_name()
             if device is None:
                 raise FsgreenError(
-                    "there is no disk below this folder to exercise",
+                    "this folder is on no disk that could be exercised",
                     where=place,
                     next_step="name a folder on a disk, or the disk itself, which is only read",
                 )

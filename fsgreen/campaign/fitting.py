@@ -95,7 +95,7 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
             )
         if "readers" in cell:
             raise FsgreenError(
-                f"the readers of {workload.name} end once each has read its file: they cannot "
+                f"the readers of {workload.name} end once they have read their files: they cannot "
                 "take turns with others",
                 where=where,
                 next_step="leave windows out and say measure_s",
@@ -105,7 +105,7 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
         raise FsgreenError(
             f"{ready} trials are to be ready at once, and there is one testbed {opened[0].kind}",
             where=where,
-            next_step="take a testbed of which there can be several, loop or directory, or leave "
+            next_step="take loop or directory, which can be opened several times, or leave "
             "windows out and say measure_s",
         )
     _check_shared_memory(plan, workloads, ready, where)
@@ -123,7 +123,7 @@ def _check_shared_memory(plan: Plan, workloads: Workloads, ready: int, where: st
             f"the files of {ready} trials have {files_b / 2**20:.0f} MiB, the memory "
             f"{memory_b / 2**20:.0f} MiB: each would drive the others out of the page cache",
             where=where,
-            next_step="a smaller scale, a smaller `ready`, or memory_mib, which gives each its own",
+            next_step="a smaller scale, a smaller `ready`, or memory_mib, which bounds each one",
         )
 
 

@@ -153,5 +153,5 @@ class _Burner:
         return FsgreenError(
             f"the load on CPU {self._cpu} ended of itself",
             where="load pulses",
-            next_step="look whether something kills processes (dmesg), then measure again",
+            next_step="check whether the kernel killed it (dmesg), then measure again",
         )

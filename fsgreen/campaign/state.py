@@ -64,7 +64,7 @@ class Campaign:
             lines = plan.difference(begun)
             more = f"\n    and {len(lines) - 8} more" if len(lines) > 8 else ""
             raise FsgreenError(
-                "the plan changed under a campaign that has begun:\n    "
+                "the plan changed after the campaign began:\n    "
                 + "\n    ".join(lines[:8])
                 + more,
                 where=file,
@@ -145,7 +145,7 @@ class Campaign:
             raise FsgreenError(
                 f"not a record of pulses: {error!r}",
                 where=file,
-                next_step="bring back the file from where the campaign is kept",
+                next_step="restore the file from a copy of the campaign",
             ) from error
 
     def due(self) -> tuple[PlannedTrial, ...]:
@@ -191,7 +191,7 @@ class Campaign:
                 raise FsgreenError(
                     "another fsgreen is measuring this campaign",
                     where=self.folder,
-                    next_step=f"wait for it, or look at it: fsgreen status {self.name}",
+                    next_step=f"wait for it, or watch it: fsgreen status {self.name}",
                 ) from None
             yield
 

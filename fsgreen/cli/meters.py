@@ -16,7 +16,7 @@ def add(commands: command.Commands) -> None:
         commands,
         "meters",
         _meters,
-        "list the drivers of meters, what is plugged in and what is missing; or the settings of one",
+        "list the drivers of meters, what is plugged in and what is missing; or one's settings",
         "fsgreen meters wattsup",
     )
     meters.add_argument("driver", nargs="?", help="list the settings of this driver")

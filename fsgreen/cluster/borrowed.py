@@ -78,9 +78,9 @@ class Reduction:
             return list((await home.identity())["workers"])
         except OSError as error:
             raise FsgreenError(
-                f"where cores are lent to this analysis, nobody listens any more: {error}",
+                f"the address at which cores are lent to this analysis stopped listening: {error}",
                 where=self._place.home,
-                next_step="the same command again goes on from there",
+                next_step="type the same command again: it continues from there",
             ) from error
 
     async def _ask(self, address: str) -> None:
@@ -91,7 +91,7 @@ class Reduction:
                 code = await remote.ask("code", sources.Nothing(), sources.Code)
                 if code.sha256 != sources.digest():
                     raise FsgreenError(
-                        "another version of fsgreen, or of a library, would compute there",
+                        "the machine there has another version of fsgreen or of a library",
                         where=address,
                         next_step="have the same checkout, and ./run environment, on both machines",
                     )

@@ -64,7 +64,7 @@ class Tasks:
             raise FsgreenError(
                 f"the process that reduced {given.trial} was ended",
                 where=socket.gethostname(),
-                next_step="the kernel ends what takes too much memory (dmesg, free -h)",
+                next_step="the kernel ends a process that takes too much memory (dmesg, free -h)",
             ) from error
 
     def stop(self) -> None:
@@ -100,7 +100,7 @@ async def _register(place: Fleet, offers: Sequence[membership.Offer]) -> None:
         raise FsgreenError(
             f"{place.home} takes no core of this machine: {error.__cause__ or error}",
             where=place.home,
-            next_step="the same command again, if that still analyses",
+            next_step="type the same command again, if that machine still analyses",
         ) from error
 
 
@@ -114,6 +114,6 @@ async def _check(place: Fleet) -> None:
         raise FsgreenError(
             f"nobody analyses at {place.home}: {error}",
             where=place.home,
-            next_step=f"there first: fsgreen reproduce --cluster {place.home}, with the same "
-            "certificates; then this again",
+            next_step=f"first type there: fsgreen reproduce --cluster {place.home}, with the same "
+            "certificates; then type this command again",
         ) from error

@@ -117,10 +117,10 @@ def part(came: Made) -> Part:
         )
     except (OSError, ValueError, RecursionError) as error:
         raise FsgreenError(
-            f"what came of a trial cannot be read: {error}", next_step=SAME_VERSION
+            f"the result of a trial cannot be read: {error}", next_step=SAME_VERSION
         ) from error
     if not (isinstance(row, dict) and isinstance(cell, dict)):
-        raise FsgreenError("what came of a trial has no row", next_step=SAME_VERSION)
+        raise FsgreenError("the result of a trial has no row", next_step=SAME_VERSION)
     return Part(row, cell, series, latency, finishes)
 
 
@@ -143,7 +143,7 @@ def _attached(text: str) -> dict[str, MeterEnergy]:
         return _ENERGIES.validate_json(text)
     except ValidationError as error:
         raise FsgreenError(
-            f"no energies of meters: {error}", where="what was sent", next_step=SAME_VERSION
+            f"not the energies of meters: {error}", where="what was sent", next_step=SAME_VERSION
         ) from error
 
 

@@ -42,7 +42,7 @@ class Registry(Generic[T]):
             before = self._declared.setdefault(entry.name, entry)
             if before != entry:
                 raise FsgreenError(
-                    f"the {self._kind} {entry.name} is declared twice, and not alike",
+                    f"the {self._kind} {entry.name} is declared twice, in different ways",
                     where=f"{before} and {entry}",
                     next_step="give one of them another name",
                 )

@@ -273,7 +273,7 @@ def check_read_ahead(levels: Levels) -> None:
         raise FsgreenError(
             f"the kernel reads ahead whole pages of {PAGE_KIB} KiB, not {asked_kib:g} KiB",
             where=f"levels of {READ_AHEAD}",
-            next_step=f"0, {PAGE_KIB} or a multiple of it in the study",
+            next_step=f"declare 0, {PAGE_KIB} or a multiple of it in the study",
         )
 
 
@@ -284,7 +284,7 @@ def check_traffic(levels: Levels) -> None:
         raise FsgreenError(
             f"a limit of {asked_mib_s:g} MiB/s lets nothing pass",
             where=f"levels of {TRAFFIC}",
-            next_step="more than 0 in the study, or null for no limit",
+            next_step="declare more than 0 in the study, or null for no limit",
         )
 
 

@@ -62,7 +62,7 @@ def mount(
     Raises
     ------
     FsgreenError
-        If it cannot be mounted, or is mounted otherwise than asked.
+        If it cannot be mounted, or is not mounted as asked.
     """
     asked = ",".join(options)
     commands.run(
@@ -74,7 +74,7 @@ def mount(
     missing = [option for option in options if option not in as_mounted]
     if entry.file_system != file_system or missing:
         raise FsgreenError(
-            f"mounted otherwise than asked: {entry.file_system} {','.join(as_mounted)} "
+            f"not mounted as asked: {entry.file_system} {','.join(as_mounted)} "
             f"without {', '.join(missing) or file_system}",
             where=point,
             next_step=f"dmesg, and mount -t {file_system} -o {asked} by hand",
@@ -99,7 +99,7 @@ def holding(path: Path) -> MountEntry:
     above = [entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)]
     if not above:
         raise FsgreenError(
-            "no mount in sight holds this path",
+            "no visible mount holds this path",
             where=path,
             next_step="mount --bind ROOT ROOT before chroot ROOT, or leave the chroot",
         )

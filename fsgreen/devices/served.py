@@ -84,7 +84,7 @@ class ServedDisk:
         """Raise `FsgreenError` if the simulator has no such scheduler."""
         if name == FIFO:
             raise FsgreenError(
-                f"requests in the order of their arrival are the scheduler {NONE} here, not {FIFO}",
+                f"the scheduler that keeps the order of arrival is called {NONE} here, not {FIFO}",
                 where=f"disk {self.disk.name}",
                 next_step=f"name {NONE} in the study",
             )

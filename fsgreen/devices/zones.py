@@ -109,5 +109,5 @@ def reset(fd: int) -> None:
             raise FsgreenError(
                 "a zone of the disk still holds data after it was reset",
                 where=f"the zone at byte {zone.start_b}",
-                next_step="blkzone report DISK says in what condition it is",
+                next_step="blkzone report DISK shows the condition of the zone",
             )

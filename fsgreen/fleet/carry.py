@@ -64,7 +64,7 @@ def check_same(here: Path, recorded: str) -> None:
     """Refuse to take a trial for one of its name that is here, but has another record."""
     if digest(here / RECORD) != recorded:
         raise FsgreenError(
-            "the testbed has another trial of this name, and one of the two would be lost",
+            "the testbed has another trial of this name; one of the two would be lost",
             where=here,
             next_step=f"mv {here} {trial.place_to_discard(here.parents[1], here.name)}, where it "
             "is kept (rule 48), then start the same command again",
@@ -143,18 +143,18 @@ async def _bytes(file: Path, piece: Callable[[int], Awaitable[Piece]], recorded:
             return
     file.unlink()
     raise FsgreenError(
-        "what came is not the file that was recorded",
+        "the file that came is not the file that was recorded",
         where=file,
-        next_step="look at the disk of the testbed and at this one, then start again",
+        next_step="check the disk of the testbed and this one, then start again",
     )
 
 
 def _check_size(file: Path, size_b: int) -> None:
     if size_b > FILE_B:
         raise FsgreenError(
-            f"the testbed has a file of {size_b:,} bytes, and at most {FILE_B:,} are brought",
+            f"the testbed has a file of {size_b:,} bytes, but at most {FILE_B:,} are taken",
             where=file,
-            next_step="look at this file on the machine of the testbed, and who has the "
+            next_step="look at this file on the testbed's machine, and check who has the "
             "certificates of the fleet",
         )
 

@@ -32,7 +32,7 @@ def make(folder: Path) -> list[Path]:
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FsgreenError(
-            "there is something already, perhaps what a fleet shows",
+            "something is there already, perhaps the certificates of a fleet",
             where=folder,
             next_step="name a new folder; to replace certificates, remove theirs first",
         )

@@ -62,7 +62,7 @@ def check(fleet: str, baseline: str, testbeds: Sequence[str]) -> None:
     ]
     if unlike:
         raise FsgreenError(
-            "the testbeds are not of one kind, and their trials are not pooled:\n    "
+            "the testbeds are not of one kind, so their trials are not pooled:\n    "
             + "\n    ".join(unlike[:SHOWN])
             + (f"\n    and {len(unlike) - SHOWN} more" if len(unlike) > SHOWN else ""),
             where=baseline,
@@ -76,7 +76,7 @@ def check(fleet: str, baseline: str, testbeds: Sequence[str]) -> None:
     if len(apart):
         lines = [_spelled(row) for row in apart.head(SHOWN).to_dict("records")]
         raise FsgreenError(
-            f"it is not shown that the testbeds are equal, within {100 * bound:g} %, in "
+            f"the testbeds are not shown to be equal, within {100 * bound:g} %, in "
             f"{len(apart)} of {plural(len(table), 'comparison')} of their baseline:\n    "
             + "\n    ".join(lines),
             where=file,

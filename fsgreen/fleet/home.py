@@ -210,7 +210,7 @@ def _check_whole(campaign: Campaign, order: Order, testbed: str) -> None:
     if pending:
         raise FsgreenError(
             f"the testbed is done, and {plural(len(pending), 'trial')} of its plan did not come, "
-            f"{pending[0]} first: what is set aside at home alone is not measured anew",
+            f"{pending[0]} first: a trial that is set aside at home only is not measured again",
             where=campaign.folder,
             next_step="set them aside at both places: move them from trials/ into discarded/ below "
             f"data/fleet/{testbed}/raw/{campaign.name} on the testbed's machine, too, then start "

@@ -70,7 +70,7 @@ def join(name: str, lines: Sequence[Given]) -> Campaign:
     if pending := [planned.trial for planned in made.pending()]:
         raise FsgreenError(
             f"{plural(len(pending), 'trial')} of the plan did not come, {pending[0]} first: "
-            "what is set aside in this campaign alone is not measured anew",
+            "a trial that is set aside in this campaign only is not measured again",
             where=made.folder,
             next_step="move them from trials/ into discarded/ in the campaign of their testbed, "
             "too, here and on its machine, then start the same command again",

@@ -78,8 +78,8 @@ def _share(fleet: Fleet, order: Order, plan: Plan) -> Campaign:
 
     if plan.profile.sequential:
         raise FsgreenError(
-            f"cells of the profile {order.profile} end when they are known well enough (rule 27), "
-            "and no testbed knows what the others measured",
+            f"the profile {order.profile} ends cells that are known well enough (rule 27), "
+            "but no testbed knows what the others measured",
             where=f"studies/{order.study}.yaml",
             next_step=f"take a profile without most_blocks, or {equality.REPLICATE}",
         )
@@ -122,7 +122,7 @@ def _measure(fleet: Fleet, order: Order, design_of: Replicate | Shares) -> list[
         asyncio.run(home.run())
     if home.refused and not design_of.is_over:
         raise FsgreenError(
-            f"{plural(len(home.refused), 'testbed')} of {len(campaigns)} did not go on: "
+            f"{plural(len(home.refused), 'testbed')} of {len(campaigns)} did not continue: "
             + "\n".join(f"{testbed}: {error}" for testbed, error in home.refused.items()),
             where=whole.folder,
             next_step="mend that, then start the same command again",

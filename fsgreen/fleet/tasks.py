@@ -82,7 +82,7 @@ class Tasks:
             raise FsgreenError(
                 f"a part of a file cannot be read: {error.strerror}",
                 where=file,
-                next_step="look what removes files there, then start the same command again",
+                next_step="find out what removes files there, then start the same command again",
             ) from error
 
     def _folder(self, campaign: str) -> Path:

@@ -80,9 +80,9 @@ async def _home(fleet: Fleet) -> None:
         except OSError as error:
             if _is_of_certificates(error):
                 raise FsgreenError(
-                    f"who listens at {fleet.home} is not of this fleet: {error}",
+                    f"the program that listens at {fleet.home} is not of this fleet: {error}",
                     where=fleet.certificates,
-                    next_step="copy the folder of the certificates from home once more",
+                    next_step="copy the folder of certificates from home again",
                 ) from error
         if not told:
             print(f"waiting for home at {fleet.home} (Ctrl-C stops waiting)", flush=True)

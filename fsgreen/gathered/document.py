@@ -280,7 +280,7 @@ def _damaged(where: Path, why: str) -> FsgreenError:
     return FsgreenError(
         f"the file is not as fsgreen wrote it: {why}",
         where=where,
-        next_step="ask who sent it for the file as `fsgreen export CAMPAIGN` wrote it",
+        next_step="ask the sender for the file that `fsgreen export CAMPAIGN` wrote",
     )
 
 

@@ -52,7 +52,7 @@ def test_a_testbed_that_is_faster_is_refused_with_the_numbers() -> None:
     """The cells that it measures would be said of the others."""
     for testbed, ops in {"one": 1000, "two": 1080, "three": 1000}.items():
         measured(testbed, ops)
-    with pytest.raises(FsgreenError, match="not shown that the testbeds are equal") as told:
+    with pytest.raises(FsgreenError, match="testbeds are not shown to be equal") as told:
         check()
     assert "throughput: two over one 1.080x" in told.value.what
     assert 'design = "replicate"' in str(told.value.next_step)

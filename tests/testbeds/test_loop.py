@@ -255,7 +255,7 @@ def test_mount_that_does_otherwise_is_found(
 ) -> None:
     need("ext4")
     monkeypatch.setattr(mounts, "complete_options", lambda entry: entry.options)
-    with pytest.raises(FsgreenError, match=r"mounted otherwise than asked.*without strictatime"):
+    with pytest.raises(FsgreenError, match=r"not mounted as asked.*without strictatime"):
         testbed.prepare(levels("ext4"))
 
 

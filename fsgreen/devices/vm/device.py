@@ -110,7 +110,7 @@ class VmDevice(OnThisMachine):
         ):
             if wrong:
                 raise FsgreenError(
-                    f"the testbed vm does not bring about {name}: {levels[name]}",
+                    f"the testbed vm cannot provide {name}: {levels[name]}",
                     where="testbed vm",
                     next_step=f"leave {name} out of the study or profile, or take --testbed loop",
                 )
@@ -233,8 +233,8 @@ class VmDevice(OnThisMachine):
     def _boot(self, clock: Clock, attempts: int = ATTEMPTS) -> Guest:
         if guest_image.ensure().sha256 != self._image.sha256:
             raise FsgreenError(
-                "the image of the guest is another one than when the campaign was opened: fsgreen, "
-                "or its packages, changed meanwhile",
+                "the image of the guest has changed since the campaign was opened: fsgreen, "
+                "or the packages of the image, are others now",
                 where=guest_image.folder(),
                 next_step="measure under another name (--name), and leave fsgreen as it is",
             )

@@ -75,7 +75,7 @@ class Guest:
                     raise FsgreenError(
                         f"the guest did not come up, tried {attempts} x: {error.what}",
                         where=folder / boot.CONSOLE,
-                        next_step="fsgreen doctor; docs/vm.md has what is known to help",
+                        next_step="fsgreen doctor; docs/vm.md lists what helps",
                     ) from error
             except BaseException:
                 self.stop()

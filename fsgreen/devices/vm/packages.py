@@ -173,7 +173,7 @@ def _failed(command: Sequence[str], said: str) -> FsgreenError:
     else:
         remedy = f"look at the network, or name another mirror: {MIRROR}=http://.../debian"
     return FsgreenError(
-        f"the packages of the guest are not to be had: {reason}",
+        f"the packages of the guest cannot be downloaded: {reason}",
         where=" ".join(command[:3]),
         next_step=f"{remedy}; docs/vm.md",
     )
@@ -186,7 +186,7 @@ def _sources(folder: Path) -> str:
         return ""
     if not KEYRING.exists():
         raise FsgreenError(
-            "Debian's keys are not here, so that packages from it cannot be verified",
+            "Debian's keys are missing, so its packages cannot be verified",
             where=KEYRING,
             next_step="apt-get install debian-archive-keyring",
         )

@@ -95,5 +95,5 @@ def test_a_new_guest_has_the_image_that_records_name(monkeypatch: pytest.MonkeyP
     vm._image = IMAGE
     other = image.Image(IMAGE.kernel, IMAGE.initrd, {"initrd_sha256": "two"})
     monkeypatch.setattr(image, "ensure", lambda: other)
-    with pytest.raises(FsgreenError, match="another one than when the campaign was opened"):
+    with pytest.raises(FsgreenError, match="changed since the campaign was opened"):
         vm._boot("tcg")

@@ -107,7 +107,7 @@ def test_a_mirror_without_the_packages_is_named_with_what_to_do(
         pytest.skip("needs Debian's keys: apt-get install debian-archive-keyring")
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv(packages.MIRROR, f"file:{tmp_path}/empty")
-    with pytest.raises(FsgreenError, match="the packages of the guest are not to be had") as told:
+    with pytest.raises(FsgreenError, match="the guest cannot be downloaded") as told:
         packages.Apt(tmp_path / "apt").packages()
     assert packages.MIRROR in (told.value.next_step or "")
 
