@@ -81,7 +81,7 @@ def root() -> Path:
         if (folder / "params.yaml").is_file() and (folder / "studies").is_dir():
             return folder
     raise FsgreenError(
-        "there is no project here",
+        "this folder belongs to no project",
         where=here,
         next_step="cd to yours, or make one: fsgreen new --project FOLDER",
     )
@@ -170,7 +170,7 @@ def unknown_campaign(name: str) -> FsgreenError:
     """Return the error for a campaign whose traces or results are not here."""
     if ships(name):
         return FsgreenError(
-            f"the traces of the campaign '{name}' have not been brought here",
+            f"the traces of the campaign '{name}' are not here",
             where=raw(name),
             next_step=f"./run reproduce {name}",
         )

@@ -165,7 +165,7 @@ def restore(tree: Tree = HERE) -> list[Outcome]:
         for written in stack:
             if written.held():
                 raise FsgreenError(
-                    "a run that is going on holds these settings and puts them back at its end",
+                    "a run that is going on holds these settings, and restores them at its end",
                     where=written.file,
                     next_step="wait for it, or end it",
                 )
@@ -182,15 +182,15 @@ def _checked(words: Sequence[str], disks: Sequence[str], tree: Tree) -> list[Row
     of_disks = [name for name in wishes if SETTINGS[name].of_disks]
     if of_disks and not disks:
         raise FsgreenError(
-            f"no disk is named for {', '.join(of_disks)}, which each disk has of its own",
+            f"no disk is named for {', '.join(of_disks)}, which is set for each disk",
             next_step="add --disk NAME; fsgreen host show lists them",
         )
     if disks and not of_disks:
         known_names = ", ".join(name for name, setting in SETTINGS.items() if setting.of_disks)
         raise FsgreenError(
-            "disks are named, and no setting that a disk has",
+            "disks are named, but no setting that a disk has",
             where=", ".join(disks),
-            next_step=f"name what should change of it: {known_names}",
+            next_step=f"name the setting to change: {known_names}",
         )
     rows = look(wishes, disks=disks, tree=tree)
     possible = {row.setting for row in rows if row.changes}
@@ -232,7 +232,7 @@ def _change(rows: Sequence[Row], tree: Tree, lock_fd: int) -> None:
             if now != row.wanted:
                 raise FsgreenError(
                     f"{row.setting} {row.target} is {now} although {row.wanted} was set",
-                    next_step="leave this setting out; what was changed before it is undone",
+                    next_step="leave this setting out; the settings changed before it are restored",
                 )
 
 

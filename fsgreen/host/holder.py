@@ -54,7 +54,7 @@ class Guardian:
             os.close(hold_fd)
             journal.keep_only([])
             raise FsgreenError(
-                "nothing is changed: the process that would put the settings back does not start",
+                "nothing is changed: the process that would restore the settings does not start",
                 where=sys.executable,
                 next_step="./run test tests/host",
             )

@@ -160,7 +160,7 @@ def read(file: Path) -> Journal:
         raise FsgreenError(
             f"not a journal of settings: {error!r}",
             where=file,
-            next_step="look at it, put back by hand what it tells, then delete it",
+            next_step="read it, restore the settings in it by hand, then delete it",
         ) from error
 
 
@@ -169,9 +169,9 @@ def refuse_beside_others(tree: Tree) -> None:
     for journal in journals(tree):
         if journal.held():
             raise FsgreenError(
-                "a run holds settings of this machine and will put them back at its end",
+                "a run holds settings of this machine, and restores them at its end",
                 where=journal.file,
-                next_step="wait for it, or ask for all settings when it is started",
+                next_step="wait for it, or name all settings when you start it",
             )
         if journal.for_run or not journal.of_this_boot(tree):
             raise FsgreenError(_told(journal, tree), where=journal.file, next_step=RESTORE)

@@ -57,8 +57,8 @@ def require_done(outcomes: Sequence[Outcome]) -> None:
         lines = [f"{outcome.setting} {outcome.target}: {outcome.detail}" for outcome in failed]
         raise FsgreenError(
             "not put back: " + "\n    ".join(lines),
-            next_step=f"mend what is in the way, then {RESTORE}; or set it by hand as above, "
-            "and restore finds it as it was",
+            next_step=f"remove the obstacle, then {RESTORE}; or set it by hand as above, "
+            "and restore accepts it",
         )
 
 

@@ -75,7 +75,7 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
     declared = notebook_parameters(source)
     if not {"campaign", "study"} & declared.keys():
         raise FsgreenError(
-            f"{name} is no step from traces to results: it is for reading and trying",
+            f"{name} is not part of the pipeline: it is there to read and to try",
             where=source,
             next_step="./run lab",
         )

@@ -81,9 +81,9 @@ def unpack(campaign: str) -> Path:
         ]:
             more = f", nor are {len(changed) - 1} files more" if len(changed) > 1 else ""
             raise FsgreenError(
-                f"{changed[0]} is not what was packed{more}",
+                f"{changed[0]} differs from the pack{more}",
                 where=folder,
-                next_step=f"to have that of the pack, move it away: fsgreen unpack {campaign}",
+                next_step=f"for that of the pack, move this away, then: fsgreen unpack {campaign}",
             )
         folder.parent.mkdir(parents=True, exist_ok=True)
         _move(beside, folder)

@@ -110,7 +110,7 @@ def _uses(source: str, place: Path) -> _Uses:
                 by_name.add((called, name))
     if any(name in source for name in IMPORTERS) and (line := _imports_by_name(tree)):
         raise FsgreenError(
-            f"what line {line} imports cannot be known before it runs",
+            f"the import in line {line} cannot be known before it runs",
             where=place,
             next_step="import it by an import statement",
         )

@@ -98,8 +98,8 @@ def read(campaign: str) -> Source:
     plan = read_plan(campaign)
     if is_imported(campaign):
         raise FsgreenError(
-            f"nothing can be recommended from imported runs such as '{campaign}': which difference "
-            "is worth a change was not declared before they were made, and nothing held the rest",
+            f"nothing can be recommended from imported runs such as '{campaign}': the change "
+            "that counts was not declared before, and nothing held the other factors",
             next_step="measure what you may change: fsgreen new STUDY",
         )
     whole = read_table(campaign, "cells")

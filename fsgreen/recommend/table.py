@@ -85,10 +85,10 @@ def workload_named(
     full = name if name in {*known, *apart} else SHORT.get(name, name)
     if full in apart:
         raise FsgreenError(
-            f"{full} was not measured in the state of the study's baseline, in which file systems "
-            f"and options are ranked, but with {apart[full]}",
-            where=f"of the baseline are: {', '.join(sorted(known)) or 'none'}",
-            next_step="see what they say, and the report that it names: fsgreen outcome CAMPAIGN",
+            f"{full} was not measured in the state of the study's baseline, which a ranking "
+            f"needs, but with {apart[full]}",
+            where=f"measured like the baseline: {', '.join(sorted(known)) or 'none'}",
+            next_step="for its results, and the report: fsgreen outcome CAMPAIGN",
         )
     if full not in known:
         short = [name for name, meant in SHORT.items() if meant in known]
@@ -121,7 +121,7 @@ def candidates(
     wanted = [config for config in measured if config["file_system"] == constraints.file_system]
     if constraints.no_reformat and wanted and all(change(now, to).reformats for to in wanted):
         raise FsgreenError(
-            f"it is {now['file_system']} now, and cannot be {constraints.file_system} "
+            f"the file system now is {now['file_system']}; it cannot be {constraints.file_system} "
             "without a reformat",
             next_step='leave out "no reformat", or the file system',
         )

@@ -152,7 +152,7 @@ def test_a_workload_without_a_cell_of_the_baseline_is_told_what_there_is_instead
     with pytest.raises(FsgreenError, match="varmail was not measured in the state") as caught:
         run("--workload", "mail", "--campaign", campaign)
     assert "with cache warm (baseline: cold)" in caught.value.what
-    assert "of the baseline are: webserver" in str(caught.value)
+    assert "measured like the baseline: webserver" in str(caught.value)
 
 
 def test_results_are_written_with_figure_and_advice(campaign):

@@ -88,7 +88,7 @@ class Calibration:
         known = {(channel.name, channel.unit) for channel in channels}
         for name, unit in self.before.keys() - known:
             raise FsgreenError(
-                f"the calibration names {name} {unit}, which the sender does not send",
+                f"the calibration names {name} {unit}, but the sender does not send it",
                 where=f"calibration, source: {self.source}",
                 next_step=f"name one of {', '.join(sorted(' '.join(names) for names in known))}",
             )

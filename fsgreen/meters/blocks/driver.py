@@ -188,7 +188,7 @@ def _unusable(address: str, error: OSError) -> FsgreenError:
     return FsgreenError(
         f"nothing can be received there: {error.strerror or error}",
         where=address,
-        next_step="take another port, or find who has this one: ss -lntup",
+        next_step="take another port, or find the program that has this one: ss -lntup",
     )
 
 

@@ -190,5 +190,5 @@ def _refuse_powerless(info: MeterInfo, parser: Parser, answer: bytes) -> None:
             raise FsgreenError(
                 f"the meter answers but gives no power: {reading.quality}",
                 where=f"{info.model}, {info.serial}",
-                next_step=f"docs/meters/{info.driver}.md tells what that means",
+                next_step=f"docs/meters/{info.driver}.md explains this mark",
             )

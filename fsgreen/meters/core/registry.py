@@ -78,7 +78,7 @@ def live_driver(name: str) -> Driver:
     driver = load(name)
     if isinstance(driver, Importer):
         raise FsgreenError(
-            f"{name} reads files, which nothing can be measured with",
+            f"{name} reads files, so it cannot measure",
             where=f"meter driver {name}",
             next_step=f"measure with another driver, then: fsgreen attach CAMPAIGN FILE "
             f"--driver {name}",

@@ -209,8 +209,8 @@ class Hwmon(Asked):
         rate_hz = chosen.rate_hz or min(1.0, 1 / shortest_s if shortest_s else 1.0)
         if rate_hz * shortest_s > 1.001:
             raise FsgreenError(
-                f"rate_hz is {rate_hz:g}, but the chip measures once in {shortest_s:g} s: a "
-                "question before that gets the old value again",
+                f"rate_hz is {rate_hz:g}, but the chip measures once in {shortest_s:g} s: an "
+                "earlier reading would repeat the old value",
                 where=folder,
                 next_step="leave rate_hz out of the meter's settings, or let the chip measure "
                 "more often: its update_interval is in milliseconds",

@@ -80,8 +80,8 @@ def locked(where: str) -> FsgreenError:
     return FsgreenError(
         "the plug wants a password",
         where=where,
-        next_step="switch the password of its web page off while it measures, on a network of "
-        "its own: a password would travel in clear",
+        next_step="switch the password of its web page off during the measurement, on a network of "
+        "its own: a password would be sent unencrypted",
     )
 
 

@@ -75,7 +75,7 @@ class Shelly(Asked):
         model = about.text("model" if modern else "type")
         if not model:
             raise FsgreenError(
-                "what answers is no Shelly",
+                "the device that answers is no Shelly",
                 where=host,
                 next_step=f"see what it is: curl 'http://{host}/shelly'; its channels count from "
                 '0, and one that cannot switch needs component = "PM1"',

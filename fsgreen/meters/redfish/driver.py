@@ -109,7 +109,7 @@ def _power(service: Service, chassis: Document, control: str) -> Sources | None:
         raise FsgreenError(
             f"{len(fitting)} power controls fit: there are {', '.join(name for name, _ in names)}",
             where=f"{service.url}{path}",
-            next_step="give the meter the name of the one of the whole chassis as its control",
+            next_step="set `control` of the meter to the name of the control for the whole chassis",
         )
     return Sources("power", (f"{path}#/PowerControl/{fitting[0]}/PowerConsumedWatts",))
 
