@@ -52,7 +52,7 @@ def attach(
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:
         raise FsgreenError(
-            "the times of this file are not on a known clock, so no campaign can be found in them",
+            "the times of this file are not on a known clock, so no trial can be found in them",
             where=imported.info.title,
             next_step="give their offset from GMT, as in --set gmt_offset=+01:00; if they have no "
             "date, export the file again with it",
@@ -61,7 +61,7 @@ def attach(
     trials = poolable_trials(campaign)
     if len(measured.identity().get("testbeds", ())) > 1:
         raise FsgreenError(
-            "a meter watches one testbed, and several measured the blocks of this campaign at once",
+            "a meter watches one testbed, but several measured the blocks of this campaign at once",
             where=measured.folder,
             next_step='have each testbed measure all cells (design = "replicate" in the fleet '
             "file): it then has a campaign of its own",
@@ -75,9 +75,9 @@ def attach(
     name = _name_of(imported.info)
     if any(name in trial.record.meters for trial in trials):
         raise FsgreenError(
-            f"a meter of the campaign is called {name} as well",
+            f"the campaign already has a meter called {name}",
             where=measured.folder,
-            next_step="attach what another meter recorded, or look at trials.csv: it has this one",
+            next_step="attach a file of another meter, or see trials.csv, which has this one",
         )
     of_trials = {trial.name: _energy(name, trial, on_host, imported, fit) for trial in trials}
     energy = {trial: each for trial, each in of_trials.items() if each is not None}
@@ -135,7 +135,7 @@ def _synchronised(
     off_s = float(max(fit.meter_s(ends_s) - ends_s, key=abs))
     if abs(off_s) > synchronised_s + fit.offset_error_s:
         raise FsgreenError(
-            f"the load pulses show its clock {off_s:+.3f} s off, within {fit.offset_error_s:.3f} "
+            f"by the load pulses the clock is {off_s:+.3f} s off, within {fit.offset_error_s:.3f} "
             f"s, and not {synchronised_s:g} s as --synchronised says",
             where="clock of the meter",
             next_step="leave --synchronised out: the pulses tell the clock",

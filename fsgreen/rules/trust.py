@@ -98,7 +98,7 @@ def read(campaign: str, *, together: bool = False) -> pd.DataFrame:
     table = read_table(campaign, "trust")
     if tuple(table.columns) != COLUMNS:
         raise FsgreenError(
-            "this table of the rules is of another version",
+            "another version made this table of the rules",
             where=paths.results(campaign) / "trust.csv",
             next_step="./run reproduce (shipped data), or "
             f"fsgreen notebook 60_analyse -p campaign {campaign}",

@@ -197,7 +197,7 @@ def _content(file: Path) -> bytes:
         ) from error
     if len(data) > LARGEST_B:
         raise FsgreenError(
-            f"the file is larger than {LARGEST_B // 2**20} MiB, which no table of runs is",
+            f"the file is larger than {LARGEST_B // 2**20} MiB, the limit for a table of runs",
             where=file,
             next_step="a trace of power is read with: fsgreen import FILE --driver DRIVER",
         )
@@ -238,7 +238,7 @@ def _table(rows: Sequence[Mapping[str, Any]], boundary: Boundary | None) -> pd.D
         )
     if _has_energy(table) and boundary is None:
         raise FsgreenError(
-            "the files hold energy, and nothing in them says what it includes (rule 19)",
+            "the files hold energy, but do not say what it includes (rule 19)",
             next_step="--boundary wall, dc-rail, cpu or modelled",
         )
     table["workload"] = table["workload"].fillna(WORKLOAD) if "workload" in table else WORKLOAD

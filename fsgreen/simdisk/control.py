@@ -113,7 +113,7 @@ class Control:
             raise FsgreenError(
                 f"the simulated disk lost data: {fault}",
                 where=self.path.parent,
-                next_step="make room there, name another place with --folder, or lower image_mib "
+                next_step="free space there, name another place with --folder, or lower image_mib "
                 "in the profile; then start the same command again",
             )
 

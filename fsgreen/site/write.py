@@ -30,7 +30,7 @@ def write(root: Path | None = None) -> Path:
     root = root or paths.code()
     if not (root / contents.FILE).is_file():
         raise FsgreenError(
-            "the pages of the documentation are in a checkout of fsgreen alone",
+            "only a checkout of fsgreen has the pages of the documentation",
             where=root,
             next_step="git clone it, then ./run docs there",
         )

@@ -138,7 +138,7 @@ def check(levels: Levels, *, exported: bool, device: str) -> None:
     if not exported:
         if named:
             raise FsgreenError(
-                f"{levels['file_system']} has no network, and the cell asks for {named[0]}",
+                f"{levels['file_system']} has no network, but the cell asks for {named[0]}",
                 where=f"testbed {device}",
                 next_step=f"leave {named[0]} out of cells of {levels['file_system']}",
             )

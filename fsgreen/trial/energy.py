@@ -62,12 +62,12 @@ def efficiency_meters(
             f"the meters have different boundaries, which are never added up: {', '.join(seen)} "
             "(rule 19)",
             where=where,
-            next_step="say in the study which one its efficiency is over, as in "
+            next_step="say in the study which one its efficiency divides by, such as "
             f"efficiency: {{boundary: {seen[0]}}}",
         )
     if not names:
         raise FsgreenError(
-            f"no meter has the boundary {wanted.get('boundary')} that the efficiency is over",
+            f"no meter has the boundary {wanted.get('boundary')} that the efficiency divides by",
             where=where,
             next_step=f"the meters have {', '.join(sorted(set(boundaries.values())))}; "
             "name one of these, add a meter to the testbed file, or attach what it recorded "

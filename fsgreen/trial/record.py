@@ -112,7 +112,7 @@ class TrialRecord:
             raise FsgreenError(
                 f"the trial {self.trial} did no work",
                 where=self.reason,
-                next_step="leave it out: only trials that are valid have work",
+                next_step="leave it out: only valid trials have work",
             )
         return self.workload
 
@@ -160,7 +160,7 @@ class TrialRecord:
         raise FsgreenError(
             f"{len(self.measured)} windows have {len(flushes)} phases 'flush' behind them",
             where=f"the trial {self.trial}",
-            next_step="leave the trial out: it broke off between two windows",
+            next_step="leave the trial out: it ended between two windows",
         )
 
     @property

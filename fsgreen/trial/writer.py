@@ -39,7 +39,7 @@ class TrialWriter:
         self.folder = campaign_folder / "trials" / f".{name}.partial"
         if not campaign_folder.is_dir():
             raise FsgreenError(
-                "the folder of the campaign is gone: nothing more can be kept in it",
+                "the folder of the campaign is gone: nothing more can be stored in it",
                 where=campaign_folder,
                 next_step="bring it back (fsgreen unpack CAMPAIGN, or a copy), then start the same "
                 "command again; without one it begins anew",

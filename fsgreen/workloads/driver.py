@@ -76,6 +76,6 @@ def driven(
         raise FsgreenError(
             f"the driver of the workload {name} makes no workload: it lacks {', '.join(lacking)}",
             where=driver,
-            next_step="fsgreen.workloads.Workload says what it has",
+            next_step="fsgreen.workloads.Workload lists what a workload must have",
         )
     return made

@@ -116,5 +116,5 @@ def pieces(found: Sequence[Extent]) -> int:
 def _garbled(why: str) -> FsgreenError:
     return FsgreenError(
         f"the kernel's answer about extents makes no sense: {why}",
-        next_step="compare with filefrag -v FILE, and look into dmesg",
+        next_step="compare with filefrag -v FILE, and see dmesg",
     )

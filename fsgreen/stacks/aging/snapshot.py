@@ -37,9 +37,9 @@ def save(device_fd: int, size_b: int, file: Path) -> None:
         for offset_b in range(0, size_b, image.CHUNK_B):
             if os.preadv(device_fd, [buffer], offset_b) != image.CHUNK_B:
                 raise FsgreenError(
-                    "the device ends before its size",
+                    "the device is shorter than its size",
                     where=file,
-                    next_step="see whether it failed (dmesg), then start the same command again",
+                    next_step="check whether it failed (dmesg), then start the same command again",
                 )
             blocks = np.frombuffer(bytes(buffer), np.uint64).reshape(pattern.shape)
             here = kinds[offset_b // BLOCK_B :][: len(blocks)]
@@ -70,7 +70,7 @@ def restore(file: Path, device_fd: int, size_b: int) -> None:
             raise FsgreenError(
                 "this copy of an aged device is damaged",
                 where=file,
-                next_step="start again: the file system is then aged anew",
+                next_step="start the same command again: it ages the file system anew",
             )
         for offset_b in range(0, size_b, image.CHUNK_B):
             here = kinds[offset_b // BLOCK_B :][: len(pattern)]

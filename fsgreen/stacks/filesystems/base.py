@@ -134,8 +134,8 @@ class FileSystem:
         """Raise `FsgreenError` unless the cleaner of a mounted device runs, if it has one."""
         if self.cleaner and not _runs(self.cleaner, device):
             raise FsgreenError(
-                f"{self.name} is mounted without its cleaner {self.cleaner}: it would fill up with "
-                "what was overwritten",
+                f"{self.name} is mounted without its cleaner {self.cleaner}: overwritten data "
+                "would fill it",
                 where=device,
                 next_step=commands.remedy(self.cleaner),
             )

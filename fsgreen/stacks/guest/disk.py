@@ -143,7 +143,7 @@ def _zones_of(node: Path, zone_mib: int | None) -> dict[str, int]:
     found = zones.of(node)
     if zone_mib is not None and found.get("zone_b") != zone_mib << 20:
         raise FsgreenError(
-            f"the guest was to have a disk with zones of {zone_mib} MiB, and its kernel finds "
+            f"the guest should have a disk with zones of {zone_mib} MiB, but its kernel finds "
             f"{found or 'none'}",
             where=node,
             next_step="fsgreen doctor; another drive_zone_mib, a power of two",

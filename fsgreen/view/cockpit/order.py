@@ -175,9 +175,9 @@ class Harness:
         except OSError as error:
             process.terminate()
             raise FsgreenError(
-                f"what is measured cannot be noted, so it was stopped: {error.strerror}",
+                f"the measurement was stopped, because it cannot be recorded: {error.strerror}",
                 where=self._kept,
-                next_step="make room or give access there, then start again",
+                next_step="free space or give access there, then start again",
             ) from error
 
     def pause(self) -> None:

@@ -34,7 +34,7 @@ def overview(runner: Runner, study: str) -> Shown:
     if not statements(study):
         raise FsgreenError(
             f"the study {study} states no claim",
-            next_step="write down what you expect of it: docs/claims.md",
+            next_step="write down what you expect: docs/claims.md",
         )
     lines = _lines(study, 'view = claims[["verdict", *claims.columns.drop("verdict")]]')
     table = runner.run(lines)

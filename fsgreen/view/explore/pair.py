@@ -76,7 +76,7 @@ def latencies(runner: Runner, pair: Pair) -> Shown:
     except ValueError as error:  # histograms of another program
         raise FsgreenError(
             f"their latencies cannot be compared: {error}",
-            next_step="choose two cells of one workload program",
+            next_step="choose two cells of the same workload program",
         ) from error
     table, profiles = names["view"], names["profiles"]
     panels = [

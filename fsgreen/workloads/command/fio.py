@@ -67,7 +67,7 @@ class Fio:
         ]
         if theirs:
             raise FsgreenError(
-                f"{theirs[0]} is not for a workload to set: its output is read as it runs",
+                f"a workload may not set {theirs[0]}: fsgreen reads fio's output while it runs",
                 where=" ".join(command),
                 next_step="leave it out of the command",
             )
@@ -130,7 +130,7 @@ def _outcome(reports: Sequence[_Report], done: Finished, asked: Asked, ahead_s: 
     last = reports[-1]
     if len({job["groupid"] for job in last.jobs}) > 1:
         raise FsgreenError(
-            f"the jobs of the workload {asked.name} run one after the other, a trial measures one",
+            f"the jobs of the workload {asked.name} run one after the other; a trial measures one",
             next_step="make a workload of each, and leave stonewall and new_group out",
         )
     if not last.runtime_ms:

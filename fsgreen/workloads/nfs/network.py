@@ -64,11 +64,11 @@ def check(mbit_s: float | None) -> None:
         raise FsgreenError(
             f"there is no network of {mbit_s:g} Mbit/s",
             where=where,
-            next_step=f"{LEAST_MBIT_S:g} or more; leave it out for one without a rate",
+            next_step=f"declare {LEAST_MBIT_S:g} or more; leave it out for no limit",
         )
     if os.geteuid() != 0:
         raise FsgreenError(
-            "a network of a rate needs root: it makes network namespaces",
+            "a network with a rate needs root: it makes network namespaces",
             where=where,
             next_step="run the same command with sudo, or leave network_mbit_s out",
         )

@@ -41,7 +41,7 @@ class WmlWorkload:
     ) -> None:
         if not scale > 0:
             raise FsgreenError(
-                f"the scale of a workload must be above 0, and this is {scale:g}",
+                f"the scale of a workload must be above 0, but this is {scale:g}",
                 where=name,
                 next_step="use a scale such as 0.1, a tenth of the published size",
             )
@@ -152,7 +152,7 @@ class WmlWorkload:
             raise self._stopped(report)
         if len(report["runs"]) > 1:
             raise FsgreenError(
-                f"the workload {self.name} has {len(report['runs'])} runs, a trial measures one",
+                f"the workload {self.name} has {len(report['runs'])} runs; a trial measures one",
                 where=self.file,
                 next_step="make a workload of each",
             )
@@ -164,7 +164,7 @@ class WmlWorkload:
 
     def _stopped(self, report: Mapping[str, Any]) -> FsgreenError:
         return FsgreenError(
-            f"the workload {self.name} did not get to its run: {report['reason']}",
+            f"the workload {self.name} ended before its run: {report['reason']}",
             where=self.file,
             next_step="start it again",
         )
