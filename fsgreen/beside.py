@@ -40,15 +40,15 @@ def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
     trials = [read_table(name, "trials") for name in campaigns]
     chosen = [_metric(name, campaigns) for name in names] or list(USUAL)
     yield f"{one} beside {other}"
-    yield "what differs, beside the moment (each may be why a cell differs):"
+    yield "what differs, apart from the time (each may be why a cell differs):"
     yield from _differences(campaigns, differences(plans, identities, trials))
     for name in campaigns:
         if (what := simulated(name)) is not None:
-            yield f"  {name} is simulated ({what}): what it says is of the model"
+            yield f"  {name} is simulated ({what}): its numbers are those of the model"
     bounds = _bounds(plans)
     left_out = other_work(identities)
     if left_out:
-        yield f"not compared: {', '.join(left_out)}, which is other work in each under one name"
+        yield f"not compared: {', '.join(left_out)}, which do other work under the same name"
     shown = False
     for metric in chosen:
         if why := refusal(metric, identities):

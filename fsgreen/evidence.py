@@ -190,7 +190,7 @@ def _cells(claim: Claim, campaign: str) -> Iterator[str]:
         counted = (f"{cell} ({count})" for cell, count in sorted(trials.items()))
         yield f"cells in {campaign}, with their trials: {', '.join(counted)}"
     elif not entry.check:
-        yield f"cells in {campaign}: none; no verdict there rests on a trial"
+        yield f"cells in {campaign}: none; no verdict of it rests on a trial"
     if entry.check:
         yield f"it asks all trials of {campaign}, by the check {entry.check}"
     table = read_table(campaign, "claims").set_index("slug")
@@ -205,7 +205,7 @@ def _expected(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
     known = {file: committed(file) for file in files if file.is_relative_to(paths.root())}
     other = [file.stem for file, text in known.items() if text and text != file.read_text()]
     if other:
-        yield f"expected: other numbers ship of {', '.join(other)}: git diff data/ledgers"
+        yield f"expected: the numbers that ship of {', '.join(other)} differ: git diff data/ledgers"
     elif any(known.values()):
         yield "expected: the verdicts and numbers above; they are those that ship"
 

@@ -53,7 +53,7 @@ def told(study, cells, blocks, pilot=None):
 @pytest.mark.usefixtures("pilots")
 def test_a_plan_of_a_paper_says_what_it_decides_and_how_to_buy_more():
     text = told("fast10", OF_FAST10, 5)
-    assert "how far trials scatter is that of of-fast10" in text
+    assert "the scatter of trials is that of of-fast10" in text
     decided = re.search(r"(\d+) of (\d+) parts? of claims with two ends", text)
     assert decided and int(decided[2]) >= 1
     rows = [
@@ -109,7 +109,7 @@ def test_too_few_blocks_for_an_interval_have_no_power():
     sequential = synthetic.make_plan(OF_FAST10, 5)
     sequential = replace(sequential, profile=replace(sequential.profile, most_blocks=10))
     text = "\n".join(assay.lines(design.load_study("fast10"), sequential, "of-fast10"))
-    assert "told for 5 blocks, which each cell has at least" in text
+    assert "this holds for 5 blocks, the least for each cell" in text
 
 
 @pytest.mark.parametrize("study", THAT_SHIP)

@@ -128,7 +128,7 @@ def test_cron_is_seen_where_systemd_is_not(tree: host.Tree) -> None:
     assert (found.severity, found.state) == ("warning", "cron may start jobs")
     tree.path("proc/77/comm").unlink()
     machines.write(tree.root, ".dockerenv", "")
-    assert row("timers", tree).state == "those of the host are out of sight (docker)"
+    assert row("timers", tree).state == "timers of the host cannot be seen (docker)"
 
 
 @pytest.mark.parametrize(

@@ -89,25 +89,25 @@ def _basis(planned: Planned) -> Iterator[str]:
     plan, pilot = planned.plan, planned.pilot
     if pilot is None:
         yield (
-            "no campaign of this study has been analysed here, so nobody knows how far its trials "
-            "scatter: ./run reproduce analyses those that ship, if there are any of it; else "
+            "no campaign of this study has been analysed here, so the scatter of its trials is not "
+            "known: ./run reproduce analyses those that ship, if there are any; otherwise "
             f"measure a pilot of two blocks (fsgreen measure {plan.study} --profile PROFILE --name "
             f"{plan.study}-pilot); then ask again"
         )
     else:
         profile = pilot.plan.profile
         yield (
-            f"how far trials scatter is that of {pilot.name} (profile {profile.name}, "
+            f"the scatter of trials is that of {pilot.name} (profile {profile.name}, "
             f"{blocks_of(pilot.plan)} blocks, on {pilot.testbed}); --pilot CAMPAIGN takes another"
         )
         if profile.windows is not None and plan.profile.windows is None:
-            yield "note: its cells took turns and these do not, so that these will scatter more"
+            yield "note: its cells took turns, but these do not, so these will scatter more"
     profile = plan.profile
     least, most = (time_of(planned, blocks) for blocks in (profile.blocks, profile.last_block))
     takes = least if least == most else f"{least} to {most}"
     yield f"time: {takes}"
     if profile.sequential:
         yield (
-            f"told for {profile.blocks} blocks, which each cell has at least; cells whose own "
+            f"this holds for {profile.blocks} blocks, the least for each cell; cells whose own "
             f"interval is wide then get up to {profile.last_block}"
         )

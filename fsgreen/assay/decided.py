@@ -50,8 +50,8 @@ def of_claims(claims: Claims, planned: Planned) -> Iterator[str]:
     yield from _lacking(prospect for prospect in parts if not prospect.decidable)
     if checks := [slug for slug, entry in claims.entries.items() if entry.check]:
         yield (
-            f"{plural(len(checks), 'claim')} put to the test by the study's own code, of which "
-            f"nothing is foreseen: {listed(checks, SOME)}"
+            f"{plural(len(checks), 'claim')} are tested by the study's own code, so nothing is "
+            f"forecast for them: {listed(checks, SOME)}"
         )
 
 
@@ -102,9 +102,9 @@ def _windows(claims: Claims, two: Sequence[Prospect], planned: Planned) -> Itera
         count = _decided_of(claims, planned.under(narrower=calmer))
         left = ", ".join(f"{name} {100 * share:.0f} %" for name, share in sorted(calmer.items()))
         yield (
-            f"cells that take turns in windows: up to {count} of {len(two)} parts, if what "
-            f"scatters is the machine's time and not how each file system came out; of the width "
-            f"would be left: {left} (docs/studies.md has `windows`)"
+            f"cells that take turns in windows: up to {count} of {len(two)} parts, if trials "
+            f"scatter with the machine's time and not with each mkfs; intervals would "
+            f"keep this share of their width: {left} (docs/studies.md has `windows`)"
         )
 
 
@@ -153,9 +153,9 @@ def _short(two: Sequence[Prospect], blocks: int) -> Iterator[str]:
         [prospect for prospect in known if prospect.blocks is None],
         blocks,
     )
-    yield from _listed("the pilot has no trials that tell how far these scatter", unknown, blocks)
+    yield from _listed("the pilot has no trials that tell the scatter of these", unknown, blocks)
     yield from _states(
-        "in another state than the claim is about, as the pilot was or as the plan has it",
+        "in another state than the claim is about, by the pilot or by the plan",
         [prospect for prospect in short if prospect.out_of_state],
     )
     yield from _states(
@@ -196,8 +196,8 @@ def _one_sided(one_sided: Sequence[Prospect], planned: Planned) -> Iterator[str]
     if one_sided and planned.pilot is not None:
         count = _decided(one_sided, planned.blocks)
         yield (
-            f"of {plural(len(one_sided), 'part')} with one end, such as an order, {count} have it, "
-            "were they right by as much as counts as a difference"
+            f"of {plural(len(one_sided), 'part')} with one end, such as an order, {count} have "
+            "this power, if they are right by as much as counts as a difference"
         )
 
 
@@ -244,8 +244,8 @@ def of_differences(planned: Planned, told: Callable[[Planned], Sequence[Telling]
     if planned.blocks < MIN_BLOCKS:
         yield f"fewer than {MIN_BLOCKS} blocks give no interval"
     yield (
-        f"told apart with a power of {ENOUGH}, if all cells scatter alike: in any case, and as the "
-        "only comparison that is made"
+        f"differences found with a power of {ENOUGH}, if all cells scatter alike: among all "
+        "comparisons, and as the only one"
     )
     for telling in tellings:
         label = f"  {telling.workload} {telling.metric}"

@@ -98,8 +98,8 @@ def too_short(study: Study, profile: str) -> str | None:
         return None
     if math.isinf(needed_s):
         return (
-            f"budget_percent is {100 * share:g}: with the meters that are modelled where none is "
-            "plugged in no length would do, their constant error alone is more (rule 16)"
+            f"budget_percent is {100 * share:g}: with modelled meters, used where none is "
+            "plugged in, no length would do: their constant error alone is more (rule 16)"
         )
     asked, unit = ("length_s", "windows") if in_turns else ("measure_s", "trials")
     enough = f"{math.ceil(needed_s)} would do for steady work"
@@ -109,7 +109,7 @@ def too_short(study: Study, profile: str) -> str | None:
     if math.isfinite(any_s):
         enough += f", and {math.ceil(any_s)} for any"
     return (
-        f"{asked} is {chosen.interval_s:g}; with the meters that are modelled where none is "
+        f"{asked} is {chosen.interval_s:g}; with modelled meters, used where none is "
         f"plugged in, {enough} (rule 16); shorter {unit} may not count"
     )
 

@@ -46,7 +46,7 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
         workload = load_workload(name, plan.profile.scale.get(name, 1.0), levels, plan.workloads)
         if not isinstance(workload, WmlWorkload):
             raise FsgreenError(
-                f"the workload {name} is no text in the Workload Model Language: what it does "
+                f"the workload {name} is no text in the Workload Model Language: its work "
                 "depends on more than instructions",
                 where=plan.study,
                 next_step="leave it out of the profile",

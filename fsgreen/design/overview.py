@@ -63,8 +63,8 @@ def _windows(plan: Plan, windows: Windows) -> Iterator[str]:
     )
     if (cells := most_cells(plan)) > windows.ready:
         yield (
-            f"not all cells of a workload take turns with each other: `ready: {cells}` would do, "
-            "else comparisons between groups are as wide as without windows"
+            f"not all cells of a workload take turns with each other: `ready: {cells}` would do; "
+            "otherwise comparisons between groups are as wide as without windows"
         )
 
 

@@ -82,7 +82,7 @@ def irregular_cells(
     axes.axvline(1, color=GREY, linewidth=0.6, linestyle=":")
     axes.set_xlabel("throughput of each trial over the median of its cell")
     axes.tick_params(axis="y", length=0)
-    note(figure, "a mark is a trial; right the shape and the coefficient of variation")
+    note(figure, "each mark is a trial; at the right, shape and coefficient of variation")
     return figure
 
 

@@ -84,7 +84,7 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
     """
     shown, metrics = cells.head(MOST_ROWS).to_dict("records"), known_metrics(cells)
     if not metrics:
-        return empty(new(1.2), "Nothing is known of these cells that a figure could show.")
+        return empty(new(1.2), "These cells have no numbers to show.")
     names = [fill(name, LETTERS) for name in names[: len(shown)]]
     figure = roomy(new(_height_in(names)))
     panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
@@ -140,7 +140,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
         texts.append(
-            f"band of {100 * bound:g} %: what counts as equal lies in it with its interval"
+            f"band of {100 * bound:g} %: equal if the whole interval lies in it"
         )
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []

@@ -274,9 +274,9 @@ def _failure(stage: str, status: int) -> FsgreenError:
         if -status == signal.SIGKILL:
             again = f"the kernel ends what takes too much memory (dmesg, free -h); then {again}"
     elif status == FORKER_GONE:
-        how = "was lost, as the one that it was forked from has ended"
+        how = "was lost, because its parent process ended"
     else:
-        how = f"ended with status {status} (what it said stands above)"
+        how = f"ended with status {status} (its message stands above)"
         again = f"mend that, then {again}"
     return FsgreenError(
         f"the pipeline stopped at {stage}: its process {how}; what was done before is kept",

@@ -37,7 +37,7 @@ def _programs() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Finding("Python", version, "ok")
     if paths.program("fsgreen-wml") is None:
-        state = "not installed: without it, traces can be analysed and none measured"
+        state = "not installed: you can analyse traces, but not measure"
         yield Finding("workload engine", state, "blocks", "./run engine")
     else:
         yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "installed", "ok")
@@ -73,7 +73,7 @@ def _meter_ports() -> Finding:
         )
     return Finding(
         "power meter",
-        "none: power will be modelled, and say so",
+        "none: power will be modelled, and marked as modelled",
         "note",
         "plug in a Watts Up and name its port in a testbed file: docs/measuring.md",
     )

@@ -82,4 +82,4 @@ def _clocksource(tree: Tree) -> Finding:
     remedy = (
         f"echo {better} | sudo tee /{machine.CLOCKSOURCE}" if better else "see dmesg on the tsc"
     )
-    return Finding("clocksource", f"{now}: each look at the clock is slow", "warning", remedy)
+    return Finding("clocksource", f"{now}: reading the clock is slow", "warning", remedy)

@@ -96,5 +96,5 @@ def _cron(tree: Tree) -> Finding:
         )
     inside = machine.container(tree)
     if inside != "none":
-        return Finding("timers", f"those of the host are out of sight ({inside})", "note")
+        return Finding("timers", f"timers of the host cannot be seen ({inside})", "note")
     return Finding("timers", "neither systemd nor cron is running", "ok")
