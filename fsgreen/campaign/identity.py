@@ -25,8 +25,7 @@ def check_same(key: str, begun: Mapping[str, Any], today: Mapping[str, Any], fol
     then, now = _lasting(begun[key]), _lasting(today[key])
     if then != now:
         raise FsgreenError(
-            f"the campaign began with another {key}:\n"
-            f"    then {then}\n    now  {now}",
+            f"the campaign began with another {key}:\n    then {then}\n    now  {now}",
             where=folder,
             next_step="continue with the first one (--testbed, --folder), or begin another with "
             "--name",

@@ -139,9 +139,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
         texts.append("no interval: too few blocks")
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
-        texts.append(
-            f"band of {100 * bound:g} %: equal if the whole interval lies in it"
-        )
+        texts.append(f"band of {100 * bound:g} %: equal if the whole interval lies in it")
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []
     for place, row in enumerate(shown):
