@@ -83,7 +83,7 @@ def test_a_study_without_claims_is_told_the_smallest_difference():
 def test_without_a_pilot_it_says_how_to_make_one(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     text = told("fast10", OF_FAST10, 5)
-    assert "nobody knows how far its trials scatter: ./run reproduce" in text
+    assert "the scatter of its trials is not known: ./run reproduce" in text
     assert re.search(r"parts? of claims with two ends have a power of 0.8 with intervals of", text)
     assert "time: at least" in text
 
