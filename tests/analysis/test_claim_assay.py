@@ -81,6 +81,18 @@ def test_what_was_decided_stays_decided_and_says_how_likely_that_was():
     assert found.power < 0.1
 
 
+@pytest.mark.parametrize(("scatter", "verdict"), [(0.001, "inconclusive"), (0.3, "underpowered")])
+def test_a_cell_that_moves_and_could_have_decided_nothing_is_underpowered(scatter, verdict):
+    """It was called inconclusive: should have been decided, and was not."""
+    of = synthetic.cells(["webserver"], ["ext3", "ext4"])
+    trials = synthetic.trials_frame(of, scatter=scatter).assign(steady="no steady state")
+    source = Source(trials, BOUND, {})
+    faster, slower = reversed(of)
+    ours = source.effect("throughput", faster, slower)
+    part = source.part("ext4 over ext3", ABOUT, "1x", ours, faster, slower)
+    assert (part.verdict, part.power < 0.5) == (verdict, verdict == "underpowered")
+
+
 def test_two_trials_can_decide_nothing_and_what_never_varies_everything():
     nan = float("nan")
     assert part(nan, nan).verdict == "underpowered"

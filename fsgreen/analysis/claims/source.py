@@ -232,8 +232,9 @@ class Source:
         estimate = ours() if callable(ours) else ours
         fields |= {"source": self.clock, "cells": of}
         part = Part.judged(text, estimate, target, published, "measured", **fields)
-        part = with_power(part, self.bound)
-        return replace(part, verdict="inconclusive") if self.moves(*of) else part
+        if self.moves(*of):
+            part = replace(part, verdict="inconclusive")
+        return with_power(part, self.bound)
 
     def text(self, what: str) -> str:
         """Return what a part is called, with the clock where the study has two."""
