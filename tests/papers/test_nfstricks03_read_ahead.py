@@ -1,4 +1,4 @@
-"""Claims of nfstricks03 on read-ahead: judged on decisions and on servers in virtual time."""
+"""Claims of nfstricks03 on read-ahead: judged on what heuristics decide of known requests."""
 
 import json
 from dataclasses import replace
@@ -9,16 +9,14 @@ import synthetic_readers
 
 from fsgreen.analysis.claims import Claims
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims
-from fsgreen.claims import SIZE_EXCLUDED, combine
+from fsgreen.claims import combine
 from fsgreen.papers.nfstricks03 import read_ahead
 from fsgreen.papers.nfstricks03.claims import CHECKS
 from fsgreen.papers.nfstricks03.published import RECOMPUTED
-from fsgreen.papers.nfstricks03.read_ahead_claims import CHECKS as OF_READ_AHEAD
 from fsgreen.papers.nfstricks03.reference import PAPER, Printed
 from fsgreen.papers.nfstricks03.sources import Readers
 
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
-BLOCKS = range(1, 6)
 DECIDED = (
     *("seqcount_default", "slowdown_rule", "slowdown_robust", "nfsheur_eviction"),
     *("stride_no_readahead", "cursor_rule", "cursor_random"),
@@ -71,22 +69,6 @@ def decisions():
     return pd.DataFrame(read_ahead.decision_rows(columns))
 
 
-def served(factor=1.0, **levels):
-    """Servers as table 1 has them; those of some levels are faster by a factor."""
-    rows = []
-    for (partition, streams, name), printed in (
-        Printed.load().table(1).set_index(["partition", "stride", "read_ahead"]).iterrows()
-    ):
-        disk = {"ide1": "wd200bb", "scsi1": "ddys-t36950n"}[partition]
-        heuristic = {"cursor": "cursors"}.get(name, name)
-        row = {"disk": disk, "heuristic": heuristic, "streams": streams}
-        chosen = levels and all(row[name] == level for name, level in levels.items())
-        for block in BLOCKS:
-            rate = printed["throughput_mb_s"] * (factor if chosen else 1) * (1 + block / 1000)
-            rows.append({**row, "block": block, "duration_s": 256 / rate, "delivered_b": 2**28})
-    return pd.DataFrame(rows)
-
-
 @pytest.fixture(scope="module")
 def runs():
     return replace(synthetic_readers.runs(), clock="virtual time")
@@ -136,26 +118,6 @@ def test_other_decisions_give_other_verdicts(runs, slug, case, column, value):
     else:
         table.loc[table["case"] == case, column] = value
     assert verdicts(runs, slug, decisions=table)[slug] in ("not reproduced", "inconclusive")
-
-
-def test_servers_as_published_reproduce_the_published(runs):
-    # Table 1 has gains outside of 60 to 70 %, and one of 50 % to the last digit.
-    other = {*DECIDED, "cursor_scsi_6070", "cursor_50"}
-    slugs = [slug for slug in OF_READ_AHEAD if slug not in other]
-    found = verdicts(runs, *slugs, nfs=served())
-    assert found == dict.fromkeys(slugs, "reproduced")
-
-
-@pytest.mark.parametrize(
-    ("slug", "factor", "levels", "verdict"),
-    [
-        ("stride_ide1_s2", 5, {"heuristic": "cursors", "streams": 2}, "not reproduced"),
-        ("cursor_140", 5, {"heuristic": "cursors", "streams": 8}, SIZE_EXCLUDED),
-        ("cursor_50", 0.2, {"heuristic": "cursors"}, "reversed"),
-    ],
-)
-def test_other_servers_give_other_verdicts(runs, slug, factor, levels, verdict):
-    assert verdicts(runs, slug, nfs=served(factor, **levels))[slug] == verdict
 
 
 def test_without_the_simulator_claims_say_what_they_need(runs):

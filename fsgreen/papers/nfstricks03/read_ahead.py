@@ -1,17 +1,10 @@
-"""What the simulator is asked for on read-ahead (sections 6 and 7): decisions, and their worth."""
+"""What the simulator is asked for on read-ahead (sections 6, 7): decisions on known requests."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-
-from fsgreen.papers.nfstricks03.experiments import (
-    NS_PER_S,
-    START_WITHIN_MS,
-    WAIT_BLOCKS,
-    Simulate,
-)
 
 Decisions = Callable[..., Mapping[str, list[Any]]]
 """Takes the settings of a heuristic in JSON, and `reads` in JSON or `requests`; gives columns."""
@@ -45,9 +38,6 @@ TABLE_BLOCKS = 10
 
 READS_MIB = 32
 """Of all files of which only decisions are looked at."""
-
-
-# --- decisions alone ----------------------------------------------------------------------------
 
 
 def decision_rows(decisions: Decisions) -> Iterator[dict[str, Any]]:
@@ -111,40 +101,3 @@ def _row(
         "ahead_b": sum(columns["ahead_b"]),
         "evicted_count": sum(file is not None for file in columns["evicted"]),
     }
-
-
-# --- a server that does what was decided --------------------------------------------------------
-
-
-def nfs_rows(simulate: Simulate, total_mib: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `virtual.Simulated.nfs`: a file of so many MiB in strides (table 1)."""
-    for disk, depth in (("wd200bb", 1), ("ddys-t36950n", 64)):
-        for streams in STRIDES:
-            for heuristic in ("default", "cursors"):
-                reads = {"streams": streams, "total_mib": total_mib}
-                yield from _served(simulate, disk, depth, heuristic, reads)
-
-
-def _served(
-    simulate: Simulate, disk: str, depth: int, heuristic: str, reads: Mapping[str, int]
-) -> Iterator[dict[str, Any]]:
-    for block in range(1, WAIT_BLOCKS + 1):
-        work = {
-            "reads": {**reads, "seed": block},
-            "read_ahead": {"heuristic": heuristic, **TABLE},
-            "partition": 1,
-            "start_within_ms": START_WITHIN_MS,
-        }
-        asked = {"disk": disk, "overrides": {"depth": depth}, "scheduler": "elevator"}
-        report = simulate(json.dumps({**asked, "work": {"nfs": work}}))
-        done_ns = max(reader["done_ns"] for reader in report["readers"])
-        nfs = report["nfs"]
-        yield {
-            "disk": disk,
-            "heuristic": heuristic,
-            "streams": reads["streams"],
-            "block": block,
-            "duration_s": (done_ns - report["start_ns"]) / NS_PER_S,
-            "delivered_b": nfs["delivered_b"],
-            "ahead_b": nfs["ahead_b"],
-        }

@@ -1,19 +1,17 @@
-"""Claims on read-ahead: what the heuristics decide, and what a server gets that does so."""
+"""Claims on read-ahead: what the heuristics decide on known requests."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.claims import Band, Part, about, band, by_construction, written
+from fsgreen.claims import Band, Part, about, by_construction
 from fsgreen.papers.nfstricks03.read_ahead import (
     BLOCK_B,
     LATE_PERCENTS,
@@ -23,17 +21,12 @@ from fsgreen.papers.nfstricks03.read_ahead import (
     STRIDES,
     TOO_MANY_STRIDES,
 )
-from fsgreen.papers.nfstricks03.readers import MIB
 from fsgreen.papers.nfstricks03.sources import Readers
 
-DISKS: Mapping[str, str] = {"ide1": "wd200bb", "scsi1": "ddys-t36950n"}
 NEXT_TO_NOTHING = Band(0, 0.01, 0)
 """Of what is read, as a share."""
 
 SOME = Band(math.nextafter(0, 1), math.inf, 0)
-
-
-# --- decisions alone ----------------------------------------------------------------------------
 
 
 def _decided(
@@ -138,61 +131,6 @@ def _cursor_random(source: Readers, numbers: Numbers) -> Iterator[Part]:
         yield _decided(source, what, ours, NEXT_TO_NOTHING, "no extra read-ahead", "share")
 
 
-# --- a server that does what was decided --------------------------------------------------------
-
-
-def _served(source: Readers, **at: Any) -> pd.DataFrame:
-    """Return block, above and below of the rate of a server: MiB over seconds."""
-    rows = source.nfs[source.nfs[list(at)].eq(list(at.values())).all(axis="columns")]
-    values = {"above": rows["delivered_b"] / MIB, "below": rows["duration_s"]}
-    return pd.DataFrame({"block": rows["block"], **values})
-
-
-def _rate(of: pd.DataFrame) -> stats.Estimate:
-    return stats.mean_ci(np.asarray(of["above"] / of["below"]))
-
-
-GAINED = ("default", "cursors")
-
-
-def _stride(partition: str, streams: int, source: Readers, numbers: Numbers) -> Iterator[Part]:
-    """Yield the parts of a row of table 1: both rates, and their ratio."""
-    if source.nfs.empty:
-        return
-    rates = {heuristic: _strided(source, partition, streams, heuristic) for heuristic in GAINED}
-    for number, (heuristic, rate) in zip(numbers, rates.items(), strict=False):
-        what = f"MiB/s of {partition} in stride {streams}, {heuristic}"
-        published = f"{number['value']:g} MB/s"
-        ours = partial(_rate, rate)
-        yield source.part(what, about(number["value"]), published, ours, unit="")
-    yield _gain(source, numbers[2], partition, streams)
-
-
-def _strided(source: Readers, partition: str, streams: int, heuristic: str) -> pd.DataFrame:
-    return _served(source, disk=DISKS[partition], streams=streams, heuristic=heuristic)
-
-
-def _gain(source: Readers, number: Mapping[str, Any], partition: str, streams: int) -> Part:
-    """Return the part on cursors over the default in a stride."""
-    default, cursors = (_strided(source, partition, streams, name) for name in GAINED)
-    target = band(number, "simulated", source.bound)
-    what = f"{partition} in stride {streams}, cursors over default"
-    return source.part(what, target, written(number), partial(stats.effect, cursors, default))
-
-
-def _gains(*places: tuple[str, int]) -> Check:
-    """Return the check of a claim on the gain by cursors at these places."""
-
-    def check(source: Readers, numbers: Numbers) -> Iterator[Part]:
-        for partition, streams in places if len(source.nfs) else ():
-            yield _gain(source, numbers[0], partition, streams)
-
-    return check
-
-
-PLACES = tuple((partition, streams) for partition in DISKS for streams in STRIDES)
-
-
 def _on_decisions(check: Check) -> Check:
     """Return a check that gives no part where no decisions were simulated."""
 
@@ -203,10 +141,6 @@ def _on_decisions(check: Check) -> Check:
 
 
 CHECKS: Mapping[str, Check] = {
-    **{name: _on_decisions(check) for name, check in functions_of(vars(), "source").items()},
-    **{f"stride_{place}_s{streams}": partial(_stride, place, streams) for place, streams in PLACES},
-    "cursor_50": _gains(*PLACES),
-    "cursor_140": _gains(("ide1", 8)),
-    "cursor_scsi_6070": _gains(*(place for place in PLACES if place[0] == "scsi1")),
+    name: _on_decisions(check) for name, check in functions_of(vars(), "source").items()
 }
 """The functions above by their name in `claims.yaml`."""

@@ -64,15 +64,14 @@ class Zones:
 class Readers(Source):
     """Runs of readers that claims are judged on, by one clock.
 
-    `zones` has those of each simulated disk, by its name, where its file is known; `waits`,
-    `decisions` and `nfs` are those of `virtual.Simulated`.
+    `zones` has those of each simulated disk, by its name, where its file is known; `waits` and
+    `decisions` are those of `virtual.Simulated`.
     """
 
     runs: Runs = field(kw_only=True)
     zones: Mapping[str, Zones] = field(default_factory=dict)
     waits: pd.DataFrame = field(default_factory=pd.DataFrame)
     decisions: pd.DataFrame = field(default_factory=pd.DataFrame)
-    nfs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
     def of(cls, runs: Runs, bound: float, needs: Mapping[str, str], **more: Any) -> Readers:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FJ_PER_J = 1e15
-TABLES = ("trials", "finishes", "waits", "sizes", "decisions", "nfs")
-ADDED = ("waits", "sizes", "decisions", "nfs")
+TABLES = ("trials", "finishes", "waits", "sizes", "decisions")
+ADDED = ("waits", "sizes", "decisions")
 """Tables that older versions did not write, and none with readers of a server."""
 
 
@@ -47,9 +47,6 @@ class Simulated:
     `heuristic`, `block`; the sequential count of the first and the last of them, the most and the
     mean; `read_b`, `ahead_b`, and how often a file was forgotten.
 
-    `nfs` is of servers that read ahead so, for a client that reads in strides: `disk`, `heuristic`,
-    `streams`, `block`; `duration_s` until the client was done, `delivered_b` and `ahead_b`.
-
     Those are empty where an older version simulated, and of a plan with readers of a server: they
     hang on no cell of it, and belong to the campaign without.
     """
@@ -60,12 +57,11 @@ class Simulated:
     waits: pd.DataFrame
     sizes: pd.DataFrame
     decisions: pd.DataFrame
-    nfs: pd.DataFrame
 
     @property
     def beside(self) -> dict[str, pd.DataFrame]:
         """Return the tables by name that claims are judged on beside runs of readers."""
-        return {"waits": self.waits, "decisions": self.decisions, "nfs": self.nfs}
+        return {"waits": self.waits, "decisions": self.decisions}
 
 
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
@@ -140,7 +136,6 @@ def _beside(
         "waits": experiments.wait_rows(simulate, dict(sorted(disks.items()))),
         "sizes": experiments.size_rows(simulate, plan, able),
         "decisions": read_ahead.decision_rows(simulator.decisions),
-        "nfs": read_ahead.nfs_rows(simulate, experiments.total_mib(plan)),
     }
     return {name: pd.DataFrame(of_table) for name, of_table in rows.items()}
 
