@@ -191,6 +191,12 @@ def test_figures_show_what_ran_and_say_what_did_not():
     assert works[0] == "randread, 128 KiB x 1" and works[-1] == "YCSB F x 8"
     assert "No cell has 16 processes" in by_pattern(cells, 4, 16).axes[0].texts[0].get_text()
     assert "differ in allocation groups" in by_groups(cells).axes[0].texts[0].get_text()
+    few = cells_table(trials(blocks=1), synthetic.BOUNDS)
+    small_print = [by_pattern(table, 4, 8).get_supxlabel() for table in (cells, few)]
+    assert [text.partition(";")[0] for text in small_print] == [
+        "95 % intervals",
+        "no intervals: too few trials",
+    ]
 
 
 def test_the_report_has_the_figures_that_have_cells():

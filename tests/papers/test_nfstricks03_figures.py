@@ -81,6 +81,20 @@ def test_all_panels_of_figure_3_have_one_scale_from_0(both):
     assert limits[0] == 0
 
 
+def small_print(figure):
+    return " ".join(figure.get_supxlabel().split())
+
+
+def test_small_print_speaks_of_intervals_only_where_there_are_some(both):
+    """Two blocks have none, and every figure spoke of "95 % intervals"."""
+    few = replace(both[0], trials=both[0].trials[both[0].trials["block"] <= 2])
+    for figure in (by_readers([few], FIGURE_1, []), by_rank([few], PRINTED.points("3"))):
+        assert "no intervals: too few trials" in small_print(figure)
+    mixed = small_print(by_rank([few, both[1]], PRINTED.points("3")))
+    assert "no intervals: too few trials (real time), 95 % intervals (virtual time)" in mixed
+    assert "(virtual time)" not in small_print(by_readers(both, FIGURE_1, PRINTED.points("1")))
+
+
 def by_scheduler(measured, series, scheduler):
     return measured[(measured["series"] == series) & (measured["scheduler"] == scheduler)]
 

@@ -235,3 +235,6 @@ def test_figures_have_the_published_values_of_table_3_beside_ours():
     open_at = [one.get_xdata()[0] for one in power.lines if one.get_markerfacecolor() == "none"]
     assert open_at[0] in power.containers[0].lines[0].get_xdata(), "ext2 has two places"
     assert "no trials" in by_pair(cells.head(0), "varmail").axes[0].texts[0].get_text()
+    few = by_pair(cells_table(trials(blocks=1), synthetic.BOUNDS), "fileserver")
+    assert drawn.get_supxlabel().startswith("95 % intervals; ")
+    assert few.get_supxlabel().startswith("no intervals: too few trials; ")

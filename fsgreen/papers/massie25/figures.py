@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from fsgreen import paths
 from fsgreen.figures import (
     empty,
+    intervals_of,
     keep_common,
     keeper,
     marks_by_level,
@@ -105,7 +106,9 @@ def _panels(
             modelled(axes, str(chosen["boundary"].iloc[0]))
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
-    note(figure, "95 % intervals; the paper's bars have numbers that are not in our reference data")
+    lows = pd.concat([chosen[f"{metric}_low_{unit}"] for metric, unit, _, _ in PANELS])
+    not_here = "the paper's bars have numbers that are not in our reference data"
+    note(figure, f"{intervals_of(lows)}; {not_here}")
     return figure
 
 
@@ -132,7 +135,8 @@ def by_groups(cells: pd.DataFrame) -> Figure:
     axes.set_xticks(counts, [f"{count:g}" for count in counts])
     axes.set(xlabel="allocation groups", ylabel="thousand writes a second", ylim=(0, None))
     axes.legend()
-    note(figure, "random writes of 4 KiB to one file; 95 % intervals")
+    intervals = intervals_of(chosen["throughput_low_ops_s"])
+    note(figure, f"random writes of 4 KiB to one file; {intervals}")
     return figure
 
 

@@ -15,6 +15,7 @@ from fsgreen.analysis.tables import change_text, interval_texts, write_all
 from fsgreen.figures import (
     empty,
     in_order,
+    intervals_of,
     keep_common,
     keeper,
     look_of,
@@ -81,7 +82,9 @@ def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = N
             marks.setdefault(system, mark)
     figure.legend([*marks.values()], [*marks], loc="outside upper left", ncols=3)
     open_marks = "; open: watts as printed for a real SSD-I" if printed is not None else ""
-    note(figure, f"95 % intervals; a simulated SSD-I under file systems of today{open_marks}")
+    lows = pd.concat([chosen[f"{metric}_low_{unit}"] for metric, unit, _ in PANELS])
+    simulated = "a simulated SSD-I under file systems of today"
+    note(figure, f"{intervals_of(lows)}; {simulated}{open_marks}")
     return figure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fsgreen.figures import empty, in_order, look_of, modelled, new, note, styled
+from fsgreen.figures import empty, in_order, intervals_of, look_of, modelled, new, note, styled
 from fsgreen.figures.style import GREY, LOOKS, Look
 from fsgreen.reduce import at
 
@@ -79,7 +79,7 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
     left.legend(loc="lower right", bbox_to_anchor=(1, 0.05))
     modelled(left, boundary)
     _published(right, published)
-    note(figure, "95 % intervals; rings mark the load without a limit")
+    note(figure, f"{intervals_of(web['power_low_w'])}; rings mark the load without a limit")
     return figure
 
 

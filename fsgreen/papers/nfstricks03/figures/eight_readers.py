@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.typing import FillStyleType
 
-from fsgreen.figures import empty, new, note, styled
+from fsgreen.figures import empty, intervals_of, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     TITLE,
+    by_clock,
     draw_series,
+    intervals,
     legend,
     mark_flagged,
     mark_simulated,
@@ -81,7 +83,9 @@ def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Fig
     first.set(ylabel="mean time (s)", ylim=(0, None))
     mark_simulated(others)
     legend(figure, others, 3)
-    note(figure, f"95 % intervals; 8 files of {sizes(runs, 32)}")
+    cells = [setup(name, scheduler=scheduler) for name in FIGURE_3 for scheduler in LINE]
+    known = intervals(runs, f"finish {EIGHT}", cells)
+    note(figure, f"{known}; 8 files of {sizes(runs, 32)}")
     return figure
 
 
@@ -159,7 +163,9 @@ def by_file_system(real: Runs, spread: pd.DataFrame, points: Sequence[Mapping[st
     panels[0].set(ylabel="last reader's time over the first's", ylim=(0.9, 12))
     mark_simulated(panels)
     figure.legend(handles=_legend(spread), loc="outside upper center", ncols=4)
-    note(figure, f"8 files of {total_mib / EIGHT:g} MB on simulated disks; 95 % intervals")
+    of_size = spread[spread["total_mib"] == total_mib].groupby("clock", sort=False)["low_x"]
+    said = by_clock({str(clock): intervals_of(lows) for clock, lows in of_size})
+    note(figure, f"8 files of {total_mib / EIGHT:g} MB on simulated disks; {said}")
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.design import Cell
-from fsgreen.figures import flag, simulated
+from fsgreen.figures import flag, intervals_of, simulated
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
 from fsgreen.stats import Estimate
 
@@ -103,10 +103,24 @@ def mark_flagged(axes: Axes, runs: Runs, points: Mapping[Cell, tuple[float, floa
 
 def sizes(runs: Sequence[Runs], whole_mb: float) -> str:
     """Return a published size as the runs had it, clock by clock where they differ."""
-    shown = {of_clock.clock: f"{whole_mb * of_clock.scale:g} MB" for of_clock in runs}
-    if len(set(shown.values())) == 1:
-        return next(iter(shown.values()))
-    return ", ".join(f"{size} ({clock})" for clock, size in shown.items())
+    return by_clock({of_clock.clock: f"{whole_mb * of_clock.scale:g} MB" for of_clock in runs})
+
+
+def intervals(runs: Sequence[Runs], metric: str, cells: Collection[Cell]) -> str:
+    """Return what small print says of the intervals of a metric, clock by clock."""
+    said = {}
+    for one in runs:
+        ran = [cell for cell in cells if len(one.cell(cell))]
+        if ran:
+            said[one.clock] = intervals_of(one.value(cell, metric).low for cell in ran)
+    return by_clock(said)
+
+
+def by_clock(said: Mapping[str, str]) -> str:
+    """Return what is said of each clock, once where it is the same."""
+    if len({*said.values()}) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"{text} ({clock})" for clock, text in said.items())
 
 
 def published_point(axes: Axes, point: Mapping[str, Any], x: float, y: float, series: str) -> None:

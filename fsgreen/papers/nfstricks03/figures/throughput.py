@@ -13,6 +13,7 @@ from fsgreen.figures import empty, new, note, styled
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     draw_series,
+    intervals,
     legend,
     mark_flagged,
     mark_simulated,
@@ -63,7 +64,7 @@ def by_readers(
     _published(first, published)
     _finish(first, others, lines, "concurrent readers")
     legend(figure, others, len(names))
-    _small_print(figure, runs)
+    _small_print(figure, runs, lines)
     return figure
 
 
@@ -99,7 +100,7 @@ def of_server(
         published_point(first, point, point["x"], point["y"], point["series"])
     _finish(first, others, lines, what)
     legend(figure, others, 3)
-    _small_print(figure, ran)
+    _small_print(figure, ran, lines)
     return figure
 
 
@@ -127,9 +128,10 @@ def _finish(first: Axes, others: Sequence[Axes], lines: Lines, what: str) -> Non
     mark_simulated(others)
 
 
-def _small_print(figure: Figure, runs: Sequence[Runs]) -> None:
-    read = sizes(runs, 256)
-    note(figure, f"{read} read in all, over the time of the last reader; 95 % intervals")
+def _small_print(figure: Figure, runs: Sequence[Runs], lines: Lines) -> None:
+    cells = [cell for line in lines.values() for cell in line.values()]
+    read, known = sizes(runs, 256), intervals(runs, "rate", cells)
+    note(figure, f"{read} read in all, over the time of the last reader; {known}")
 
 
 def _published(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
