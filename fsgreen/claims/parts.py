@@ -55,7 +55,7 @@ class Part:
     `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
     `cells` are those whose trials it rests on, where a comparison or a level of cells decides it.
-    `among` says of how many it is the worst.
+    `among` says of how many it is the worst, `built` whether the experiment was made to show it.
     """
 
     what: str
@@ -75,6 +75,7 @@ class Part:
     cells: tuple[Mapping[str, Any], ...] = ()
     detail: str = ""
     among: int = 1
+    built: bool = False
 
     @classmethod
     def judged(
@@ -95,8 +96,8 @@ def by_construction(part: Part) -> Part:
     That it does is no evidence; that it does not, or not by as much, is.
     """
     if part.verdict not in ("reproduced", SIZE_OPEN):
-        return part
-    return replace(part, verdict="by construction", basis="by construction")
+        return replace(part, built=True)
+    return replace(part, verdict="by construction", basis="by construction", built=True)
 
 
 def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:

@@ -186,6 +186,17 @@ def test_one_campaign_says_what_it_said():
     assert math.isnan(row["same_holm_p"])
 
 
+def test_a_campaign_of_two_blocks_does_not_hide_what_one_of_five_found():
+    """A number without an interval stood beside one with, and the row had none."""
+    nothing = {"ours_low_x": math.nan, "ours_high_x": math.nan, "degrees_count": math.nan}
+    few = part_of_a_campaign(0.3, verdict="underpowered", detail="of 2", n=2, **nothing)
+    (row,) = together(one=[few], two=[part_of_a_campaign(detail="of 6")]).to_dict("records")
+    assert (row["verdict"], row["campaigns_count"]) == ("reproduced", 2)
+    assert row["ours_x"] == pytest.approx(math.exp(0.15))
+    assert row["detail"] == "of 6"
+    assert row["one"].endswith("underpowered at power 0.50 (of 2)")
+
+
 def test_campaigns_without_common_parts_stand_side_by_side():
     rows = together(
         one=[part_of_a_campaign()], two=[part_of_a_campaign(slug="other", verdict="reversed")]
@@ -205,6 +216,33 @@ def test_two_clocks_of_one_model_are_two_rows_with_its_error():
     assert list(rows["campaigns_count"]) == [1, 1]
     assert math.isnan(rows.loc[0, "model_error_percent"])
     assert rows.loc[1, "model_error_percent"] == pytest.approx(300)
+
+
+def test_what_a_model_computes_again_counts_once():
+    """The same runs in virtual time were two campaigns, and a sample of two."""
+    simulated = {"kind": "simulated", "basis": "simulated", "degrees_count": math.nan}
+    run = part_of_a_campaign(part="first over last (virtual time)", **simulated)
+    (row,) = together(one=[run], two=[run]).to_dict("records")
+    assert (row["verdict"], row["campaigns_count"]) == ("reproduced", 1)
+    assert (row["ours"], row["one"]) == (run["ours"], row["two"])
+    assert math.isnan(row["same_holm_p"])
+    longer, trial = run | {"ours_x": 1.5}, run | {"part": "first over last (real time)"}
+    for one, two in ((run, longer), (trial, trial)):
+        (row,) = together(one=[one], two=[two]).to_dict("records")
+        assert row["campaigns_count"] == 2
+
+
+def test_virtual_time_shows_the_error_of_its_model_where_it_decides_nothing():
+    simulated = {"kind": "simulated", "basis": "simulated"}
+    real, virtual = (
+        part_of_a_campaign(log, part=f"MiB/s ({clock} time)", **simulated)
+        for clock, log in (("real", 0.0), ("virtual", math.log(12)))
+    )
+    undecided = virtual | {"verdict": "not testable here", "basis": "", "ours": ""}
+    rows = together(one=[real, undecided]).set_index("part")
+    assert rows.loc["MiB/s (virtual time)", "model_error_percent"] == pytest.approx(1100)
+    elsewhere = undecided | {"verdict": "not in the state of the claim"}
+    assert together(one=[real, elsewhere])["model_error_percent"].isna().all()
 
 
 def test_a_part_that_two_published_numbers_are_about_is_two_rows():

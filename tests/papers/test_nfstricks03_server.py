@@ -1,6 +1,7 @@
 """Readers of a server in nfstricks03: its claims and figures say what their cells show."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -9,7 +10,7 @@ import synthetic_readers
 
 from fsgreen import design
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims
-from fsgreen.claims import combine
+from fsgreen.claims import SIZE_EXCLUDED, SIZE_OPEN, combine
 from fsgreen.papers.judging import claims_of
 from fsgreen.papers.nfstricks03 import experiments
 from fsgreen.papers.nfstricks03.claims import CHECKS
@@ -92,6 +93,27 @@ def test_a_server_that_does_otherwise_is_not_called_as_published(slug, change, v
     assert found == verdict if verdict else found not in ("reproduced", "by construction")
 
 
+STRIDES = ("stride_ide1_s2", "stride_ide1_s8", "stride_scsi1_s2", "stride_scsi1_s8", "cursor_140")
+
+
+def as_printed(cell, cursors=1.0):
+    """A reader in strides is as fast as table 1 has it, with cursors by a factor faster."""
+    if "strides" not in cell:
+        return rate_mib_s(cell)
+    partition = {"wd200bb": "ide1", "ddys-t36950n": "scsi1"}[cell["disk"]]
+    name, factor = {"cursors": ("cursor", cursors)}.get(cell["heuristic"], ("default", 1.0))
+    table = Printed.load().table(1).set_index(["partition", "stride", "read_ahead"])
+    return factor * table.loc[(partition, cell["strides"], name), "throughput_mb_s"]
+
+
+def test_strides_as_table_1_has_them_reproduce_it():
+    found = verdicts(served_runs(rate=as_printed), *STRIDES)
+    assert found == dict.fromkeys(STRIDES, "reproduced")
+    five_fold = verdicts(served_runs(rate=partial(as_printed, cursors=5.0)), *STRIDES)
+    assert five_fold.pop("cursor_140") == SIZE_EXCLUDED
+    assert set(five_fold.values()) == {"not reproduced"}
+
+
 def test_read_ahead_that_is_halved_is_not_called_disabled():
     """A reader that lost a quarter of its rate and half of its read-ahead showed the claim."""
     runs = served_runs()
@@ -115,9 +137,9 @@ def test_readers_of_files_are_not_taken_for_readers_of_a_server():
 def test_virtual_readers_of_files_are_judged_in_one_campaign_alone():
     """The runs of both campaigns are the same to the bit: pooled they would count twice."""
     runs = served_runs(clock="virtual time")
-    found = verdicts(runs, "local_rises", "slowdown_alone", testbed=VIRTUAL)
+    found = verdicts(runs, "local_rises", "cursor_140", testbed=VIRTUAL)
     assert found["local_rises"] == "not testable here"
-    assert found["slowdown_alone"] == "reproduced"
+    assert found["cursor_140"] == SIZE_OPEN
 
 
 def test_cells_that_a_model_cannot_tell_apart_are_no_evidence_that_they_are_alike():

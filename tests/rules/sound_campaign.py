@@ -178,6 +178,7 @@ def make_report():
         {
             "slug": ["one"],
             "part": ["xfs over ext3"],
+            "verdict": ["reproduced"],
             "basis": ["measured"],
             "power_p": [0.9],
             **{"ours_x": [2.1], "ours_low_x": [2.05], "ours_high_x": [2.15]},

@@ -12,6 +12,7 @@ import pandas as pd
 
 from fsgreen.analysis.claims import refusals
 from fsgreen.analysis.claims.declared import Claims
+from fsgreen.analysis.claims.directions import REAL_TIME, by_direction
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
@@ -135,11 +136,13 @@ def on_testbed(part: Part, claims: Claims, slug: str, testbed: str) -> Part:
     """Return a part of a claim as what it counts for on a kind of testbed.
 
     A measurement may be looked at, but decides nothing, where the claim cannot be tested; on a
-    simulated disk, or in a virtual machine, it is simulated.
+    simulated disk, or in a virtual machine, it is simulated. Virtual time decides directions.
     """
     testable_on = [*claims.stated[slug]["testable_on"], *claims.entries[slug].also_on]
     if not set(TESTABLE.get(testbed, ())) & set(testable_on):
         return _undecided(part, testable_on, claims.needed(slug))
+    if testbed == VIRTUAL:
+        part = by_direction(part, claims.needs[REAL_TIME])
     if testbed in SIMULATED and part.basis == "measured":
         return replace(part, basis="simulated")
     return part

@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import stats as distributions
 
 from fsgreen import paths, stats
+from fsgreen.analysis.claims.clocks import model_error_percent, once
 from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
 from fsgreen.analysis.claims.refusals import by_one_of
 from fsgreen.claims import (
@@ -41,7 +42,7 @@ from fsgreen.reduce import (
     simulated_disk_of,
     write_csv,
 )
-from fsgreen.rules.verdicts import CLOCK, Key, estimates, off_percent, pooled, same_p
+from fsgreen.rules.verdicts import Key, estimates, pooled, same_p
 from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
@@ -173,7 +174,8 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     holds for the next campaign like these. `spread_percent` is how far campaigns lie apart beyond
     their intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of
     virtual time, `model_error_percent` is by how much it differs from real time. A column for each
-    campaign has what it found. What is pooled is refused only if it is over all parts of its claim.
+    campaign has what it found. What is pooled is refused only if it is over all parts of its claim;
+    what several campaigns computed alike counts once.
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
     same = same_p(together)
@@ -189,7 +191,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
         for _, of_part in every.groupby(keys, sort=False, dropna=False)
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
-    table["model_error_percent"] = _model_error_percent(table)
+    table["model_error_percent"] = model_error_percent(table, every)
     return _with_texts(table, ("published", "ours", *of_campaigns))
 
 
@@ -199,11 +201,15 @@ def _row(
     same: Mapping[Key, float],
     count: Mapping[tuple[str, str], int],
 ) -> dict[str, Any]:
-    decided = of_part[~of_part["verdict"].isin(UNTESTED)]
-    first = (of_part if decided.empty else decided).iloc[0]
+    decided = once(of_part[~of_part["verdict"].isin(UNTESTED)])
+    # Too few trials give a number and no interval.
+    known = decided.dropna(subset="ours_low_x")
+    telling = decided if known.empty else known
+    every = of_part if decided.empty else telling
+    first = every.iloc[0]
     row = {
         **{name: first[name] for name in ("slug", "part", "kind")},
-        "detail": first["detail"] if of_part["detail"].nunique() == 1 else "",
+        "detail": first["detail"] if every["detail"].nunique() == 1 else "",
         "verdict": min(of_part["verdict"], key=UNTESTED.index)
         if decided.empty
         else _alike(list(decided["verdict"])),
@@ -212,11 +218,11 @@ def _row(
         **{name: _found(one) for name, one in of_part.set_index("campaign").iterrows()},
     }
     # Where campaigns differ in what keeps them apart, none of them is pooled.
-    apart = {Key.of(one) for one in decided.to_dict("records")}
+    apart = {Key.of(one) for one in telling.to_dict("records")}
     if len(apart) == 1 and (key := apart.pop()) in together:
         of_claim = count[first["slug"], first["kind"]]
         return {**row, **_pooled(first, together[key], same[key], of_claim)}
-    if len(decided) == 1 or decided["ours"].nunique() == 1:
+    if len(telling) == 1 or telling["ours"].nunique() == 1:
         numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
         row |= {name: first[name] for name in numbers}
     return row
@@ -275,20 +281,6 @@ def _found(one: pd.Series) -> str:
         known = not pd.isna(one["power_p"])
         word = f"{one['verdict']} at power {one['power_p']:.2f}" if known else one["verdict"]
     return ", ".join(filter(None, (number, f"{word}{detail}")))
-
-
-def _model_error_percent(table: pd.DataFrame) -> pd.Series:
-    """Return by how much each row of virtual time differs from that of real time.
-
-    Both are of the same cells: what is worst of several readers may be others by the other clock.
-    """
-    clock = table["part"].str.extract(CLOCK, expand=False)
-    names = table["part"].str.replace(CLOCK, "", regex=True)
-    keys = pd.MultiIndex.from_arrays([table["slug"], names, table["detail"]])
-    real = pd.Series(table["ours_x"].to_numpy(), keys)[(clock == "real").to_numpy()]
-    real = real[~real.index.duplicated() & (real > 0)]
-    beside = pd.Series(real.reindex(keys).to_numpy(), table.index)
-    return off_percent(table["ours_x"], beside).where(clock == "virtual")
 
 
 def _text(value: Any) -> Any:

@@ -24,8 +24,6 @@ from fsgreen.reduce import read_plan, read_table
 THIRTY_FOUR = 34
 """Runs of each cell of figure 3 (nfstricks03, 5.3)."""
 
-REAL_COPIES = "real-copies"
-
 
 @dataclass(frozen=True)
 class Zones:
@@ -117,16 +115,12 @@ class Readers(Source):
         return self.runs.sample(cell, metric)
 
     def meets(self, precondition: str, cell: Cell) -> bool:
-        """Return whether a cell has as many trials as figure 3, or readers of a kernel."""
-        if precondition == REAL_COPIES:
-            return not self.runs.virtual
+        """Return whether a cell has as many trials as figure 3."""
         assert precondition == "thirty-four-runs"
         return len(self.cell(cell)) >= THIRTY_FOUR
 
     def would_meet(self, precondition: str, plan: Plan) -> bool:
-        """Return whether cells of a plan have as many trials as figure 3; all have a kernel."""
-        if precondition == REAL_COPIES:
-            return True
+        """Return whether cells of a plan have as many trials as figure 3."""
         assert precondition == "thirty-four-runs"
         return plan.profile.blocks >= THIRTY_FOUR
 
