@@ -29,10 +29,7 @@ from fsgreen.schema import Document, Fault, Place
 
 PAPERS = Path(__file__).parents[2] / "papers"
 
-NEEDS: Mapping[str, str] = {
-    "real-time": "real time: no interval in virtual time has the error of its model",
-    "wall-meter": "a meter at the wall (modelled power decides nothing)",
-}
+NEEDS: Mapping[str, str] = {"wall-meter": "a meter at the wall (modelled power decides nothing)"}
 """What every study may lack."""
 
 

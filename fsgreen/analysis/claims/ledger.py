@@ -12,7 +12,7 @@ import pandas as pd
 
 from fsgreen.analysis.claims import refusals
 from fsgreen.analysis.claims.declared import Claims
-from fsgreen.analysis.claims.directions import REAL_TIME, by_direction
+from fsgreen.analysis.claims.directions import by_direction
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
@@ -142,7 +142,7 @@ def on_testbed(part: Part, claims: Claims, slug: str, testbed: str) -> Part:
     if not set(TESTABLE.get(testbed, ())) & set(testable_on):
         return _undecided(part, testable_on, claims.needed(slug))
     if testbed == VIRTUAL:
-        part = by_direction(part, claims.needs[REAL_TIME])
+        part = by_direction(part)
     if testbed in SIMULATED and part.basis == "measured":
         return replace(part, basis="simulated")
     return part
