@@ -168,6 +168,15 @@ fn one_seed_gives_each_thread_the_same_operations_and_another_seed_others() {
 
 /// Flowops, and the system calls of one op of each.
 const EACH: &[(&str, &[&str])] = &[
+    ("openfile filesetname=files, fd=4", &["openat"]),
+    ("readwholefile fd=4, iosize=8k", &["read", "read"]),
+    ("readwholefile fd=4, iosize=8k", &["lseek", "read", "read"]),
+    ("closefile fd=4", &["close"]),
+    (
+        "readwholefile filesetname=files, fd=4, iosize=8k",
+        &["openat", "read", "read"],
+    ),
+    ("closefile fd=4", &["close"]),
     (
         "openfile filesetname=files, fd=1, noreadahead",
         &["openat", "fadvise64"],

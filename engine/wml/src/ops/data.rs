@@ -70,7 +70,9 @@ impl<'a> Worker<'a> {
         };
         let buffer = &mut buffer[..length];
         timed(|| {
-            system::rewind(file.fd)?;
+            if !file.is_fresh {
+                system::rewind(file.fd)?;
+            }
             let mut total = 0;
             loop {
                 match system::read(file.fd, buffer)? as u64 {

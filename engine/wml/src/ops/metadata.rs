@@ -32,7 +32,7 @@ impl Worker<'_> {
         if opened.is_err() {
             self.files(fileset).release(entry);
         }
-        opened.map(|(_, done)| done)
+        opened
     }
 
     pub(super) fn create_file(&mut self, nth: usize, flowop: &Flowop) -> Outcome {
@@ -47,7 +47,7 @@ impl Worker<'_> {
             Ok(_) => files.settle_existing(claim, 1),
             Err(_) => files.settle_absent(claim),
         }
-        opened.map(|(_, done)| done)
+        opened
     }
 
     pub(super) fn close_file(&mut self, flowop: &Flowop) -> Outcome {

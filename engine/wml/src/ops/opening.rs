@@ -1,6 +1,6 @@
 //! Finding and opening the file that a flowop works on.
 
-use super::outcome::{Done, Undone, timed_call};
+use super::outcome::{Outcome, Undone, timed_call};
 use super::slots::{OpenFile, Slot};
 use super::{Worker, system};
 use crate::fileset::{Claim, Files, Pick};
@@ -60,7 +60,7 @@ impl<'a> Worker<'a> {
             true => self.slots.advance(),
             false => self.slots.of(flowop),
         };
-        if let Slot::Open(file) = self.slots.get(slot) {
+        if let Some(file) = self.slots.use_open(slot) {
             return Ok(file);
         }
         let fileset = self.fileset(flowop)?;
@@ -71,11 +71,12 @@ impl<'a> Worker<'a> {
         } else {
             self.acquire(nth, fileset)?
         };
-        let opened = self.open_entry(flowop, slot, fileset, entry, 0);
-        if opened.is_err() {
+        if let Err(undone) = self.open_entry(flowop, slot, fileset, entry, 0) {
             files.release(entry);
+            return Err(undone);
         }
-        opened.map(|(file, _)| file)
+        let opened = self.slots.use_open(slot);
+        Ok(opened.expect("it has just been opened"))
     }
 
     /// Open an entry, which the caller holds, into a slot.
@@ -86,7 +87,7 @@ impl<'a> Worker<'a> {
         fileset: usize,
         entry: usize,
         flags: libc::c_int,
-    ) -> Result<(OpenFile, Done), Undone> {
+    ) -> Outcome {
         let files = self.files(fileset);
         files.layout.path_into(entry, &mut self.path);
         let flags = flags | open_flags(flowop, files);
@@ -103,9 +104,10 @@ impl<'a> Worker<'a> {
             fileset,
             entry: Some(entry),
             size_b: files.layout.entries[entry].size_b,
+            is_fresh: true,
         };
         self.slots.put(slot, Slot::Open(file));
-        Ok((file, done))
+        Ok(done)
     }
 }
 

@@ -35,6 +35,8 @@ pub struct OpenFile {
     pub entry: Option<usize>,
     /// The size that the layout gives it.
     pub size_b: u64,
+    /// Nothing has worked on it since it was opened: its position is the beginning.
+    pub is_fresh: bool,
 }
 
 impl OpenFile {
@@ -97,6 +99,16 @@ impl Slots {
 
     pub fn is_open(&self, slot: usize) -> bool {
         matches!(self.places[slot].content, Slot::Open(_))
+    }
+
+    /// The open file of a slot, to work on: it is fresh this time at most.
+    pub fn use_open(&mut self, slot: usize) -> Option<OpenFile> {
+        let Slot::Open(file) = &mut self.places[slot].content else {
+            return None;
+        };
+        let found = *file;
+        file.is_fresh = false;
+        Some(found)
     }
 
     /// All open files.
