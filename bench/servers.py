@@ -3,7 +3,9 @@
 One text goes through both programs, on a file system that is made anew for every run: tmpfs, and
 ext4 and xfs on an image behind a loop device (root). User time is what the run takes: the engine
 reports that of its measured interval, and of Filebench's the making of its trees is taken off. A
-run of Filebench that aborts gives no result; the rounds in which it gave one are compared.
+run of Filebench that aborts gives no result; the rounds in which it gave one are compared. Beside
+the mail server, a loop in C that makes the same system calls and records nothing shows what these
+take.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import command, filebench, programs
-from bench.personalities import PERSONALITIES
+from bench.personalities import PERSONALITIES, THREADS
 from bench.programs import Work
 from bench.rounds import Spread, interleaved, met, print_row
 from fsgreen.testbeds import open_testbed
@@ -26,6 +28,8 @@ THROUGHPUT_TARGET_X = 1.0
 USER_TARGET_X = 0.5
 NO_USER_TARGET = ("oltp", "oltp-no-hog")
 """Most of what Filebench uses there is spinning."""
+LOOPS = {"varmail": "mail"}
+"""Kinds of the loop `operations` that do what a server does."""
 
 HEAD = (
     "on, server",
@@ -38,8 +42,10 @@ HEAD = (
     "Filebench",
     "ratio",
     "<= 0.5",
+    "loop user us",
+    "of Filebench's",
 )
-WIDTHS = (18, 6, 12, 9, 20, 6, 14, 9, 20, 6)
+WIDTHS = (18, 6, 12, 9, 20, 6, 14, 9, 20, 6, 12, 20)
 
 
 def arguments() -> argparse.Namespace:
@@ -78,7 +84,11 @@ def place(file_system: str, asked: argparse.Namespace) -> Iterator[Callable[[], 
 
 
 def measured(
-    personality: str, fresh: Callable[[], Path], folder: Path, asked: argparse.Namespace
+    personality: str,
+    fresh: Callable[[], Path],
+    folder: Path,
+    loop: str,
+    asked: argparse.Namespace,
 ) -> dict[str, list[Work | None]]:
     """Return what each program gave in each round."""
     define = PERSONALITIES[personality]
@@ -92,7 +102,15 @@ def measured(
         text = define(fresh(), asked.scale)
         return filebench.by_filebench(text, folder / "filebench.f", asked.seconds)
 
+    def by_loop() -> Work:
+        place, file = fresh(), folder / "loop.f"
+        file.write_text(f"{define(place, asked.scale)}run 1\n")
+        programs.prepare(file)
+        return programs.by_loop(loop, LOOPS[personality], place, THREADS, asked.seconds)
+
     ways: dict[str, Callable[[], Work | None]] = {"engine": by_engine, "Filebench": by_filebench}
+    if personality in LOOPS:
+        ways["loop"] = by_loop
     return interleaved(ways, asked.rounds)
 
 
@@ -111,12 +129,22 @@ def row(file_system: str, server: str, results: dict[str, list[Work | None]]) ->
         verdict = "" if is_met is None else met(is_met(ratio_x.median))
         return [median, f"{its.median:{spec}}", f"{ratio_x:.2f}", verdict]
 
+    def of_loop() -> list[str]:
+        loops = results.get("loop", [])
+        pairs = [(a, b) for a, b in zip(loops, results["Filebench"], strict=False) if a and b]
+        if not pairs:
+            return ["", ""]
+        own_us = Spread.of(loop.user_us for loop, _ in pairs)
+        share = Spread.of(loop.user_us / its.user_us for loop, its in pairs)
+        return [f"{own_us.median:.3f}", f"{share:.2f}"]
+
     user_target = None if server in NO_USER_TARGET else lambda x: x <= USER_TARGET_X
     return [
         f"{file_system} {server}",
         f"{len(pairs)}/{len(ours)}",
         *columns("throughput_ops_s", ".0f", lambda x: x >= THROUGHPUT_TARGET_X),
         *columns("user_us", ".3f", user_target),
+        *of_loop(),
     ]
 
 
@@ -126,10 +154,11 @@ def main() -> None:
     filebench.require()
     print_row(HEAD, WIDTHS)
     with tempfile.TemporaryDirectory() as folder:
+        loop = programs.build_loop("operations", Path(folder))
         for file_system in asked.on:
             with place(file_system, asked) as fresh:
                 for personality in asked.only:
-                    results = measured(personality, fresh, Path(folder), asked)
+                    results = measured(personality, fresh, Path(folder), loop, asked)
                     print_row(row(file_system, personality, results), WIDTHS)
 
 

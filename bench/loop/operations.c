@@ -5,7 +5,8 @@
  * Each thread passes over all files below TREE, from a place of its own on. "create" leaves them
  * alone: of twice as many names, each thread has its share, of which half exist at any time; it
  * creates the next and deletes the oldest. "create-shared" takes both from the names of all, in the
- * order in which threads of the engine do.
+ * order in which threads of the engine do. "mail" does so with the files themselves and as many
+ * names beside them: a pass of the mail server in bench/personalities.py.
  *
  * Prints the number of operations, counted as the workload language counts them, and the seconds
  * of wall, user and system time that they took.
@@ -24,10 +25,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { APART_B = 128 };
+enum { APART_B = 128, APPEND_B = 16384 };
 
 struct turns {
     size_t next, left;
@@ -49,7 +51,7 @@ struct worker {
 struct kind {
     const char *name;
     unsigned (*once)(struct worker *, const char *path); /* returns operations */
-    enum { PASSES, KEEPS_OPEN, CREATES, CHOOSES } needs;
+    enum { PASSES, KEEPS_OPEN, CREATES, CHOOSES, CHOOSES_FILES } needs;
     size_t piece_b;
 };
 
@@ -124,16 +126,19 @@ static unsigned write_piece(struct worker *worker, const char *path)
     return 1;
 }
 
-static unsigned read_whole(struct worker *worker, const char *path)
+static void read_to_end(struct worker *worker, int fd)
 {
-    int fd = opened(path, O_RDWR);
     ssize_t bytes;
-    if (lseek(fd, 0, SEEK_SET) != 0)
-        err(1, "cannot seek in %s", path);
     while ((bytes = read(fd, worker->buffer, kind->piece_b)) > 0)
         ;
     if (bytes < 0)
-        err(1, "cannot read %s", path);
+        err(1, "cannot read a file");
+}
+
+static unsigned read_whole(struct worker *worker, const char *path)
+{
+    int fd = opened(path, O_RDWR);
+    read_to_end(worker, fd);
     closed(fd);
     return 3;
 }
@@ -188,6 +193,44 @@ static unsigned create_delete_shared(struct worker *worker, const char *path)
     return 3;
 }
 
+static void appended(struct worker *worker, int fd)
+{
+    struct iovec piece = { worker->buffer, drawn(worker, APPEND_B) };
+    if (piece.iov_len > 0 && pwritev2(fd, &piece, 1, -1, RWF_APPEND) != (ssize_t)piece.iov_len)
+        err(1, "cannot append to a file");
+    if (fsync(fd) != 0)
+        err(1, "cannot have a file written");
+}
+
+static unsigned mail(struct worker *worker, const char *path)
+{
+    (void)path;
+    size_t name = chosen(worker, PRESENT);
+    if (unlink(names[name]) != 0)
+        err(1, "cannot delete %s", names[name]);
+    atomic_store(&states[name], ABSENT);
+
+    name = chosen(worker, ABSENT);
+    int fd = opened(names[name], O_RDWR | O_CREAT);
+    appended(worker, fd);
+    closed(fd);
+    atomic_store(&states[name], PRESENT);
+
+    name = chosen(worker, PRESENT);
+    fd = opened(names[name], O_RDWR);
+    read_to_end(worker, fd);
+    appended(worker, fd);
+    closed(fd);
+    atomic_store(&states[name], PRESENT);
+
+    name = chosen(worker, PRESENT);
+    fd = opened(names[name], O_RDWR);
+    read_to_end(worker, fd);
+    closed(fd);
+    atomic_store(&states[name], PRESENT);
+    return 13;
+}
+
 static const struct kind kinds[] = {
     { "stat", stat_file, PASSES, 0 },
     { "open", open_close, PASSES, 0 },
@@ -197,6 +240,7 @@ static const struct kind kinds[] = {
     { "whole", read_whole, PASSES, 16384 },
     { "create", create_delete, CREATES, 0 },
     { "create-shared", create_delete_shared, CHOOSES, 0 },
+    { "mail", mail, CHOOSES_FILES, 1 << 20 },
 };
 
 static int add_file(const char *path, const struct stat *found, int type, struct FTW *place)
@@ -214,7 +258,8 @@ static int add_file(const char *path, const struct stat *found, int type, struct
     return files[file_count++] == NULL;
 }
 
-/* Make up twice as many names as there are files; create half of those that workers share. */
+/* Make up names, in all twice as many as there are files. Half of those that workers share exist:
+ * the files themselves, or others. */
 static void make_names(void)
 {
     name_count = 2 * file_count;
@@ -223,12 +268,15 @@ static void make_names(void)
     if (names == NULL || states == NULL)
         err(1, "no memory for the names");
     for (size_t name = 0; name < name_count; name++) {
-        if (asprintf(&names[name], "%s.%zu", files[name / 2], name % 2) < 0)
+        bool is_first = name % 2 == 0;
+        if (kind->needs == CHOOSES_FILES && is_first)
+            names[name] = files[name / 2];
+        else if (asprintf(&names[name], "%s.%zu", files[name / 2], name % 2) < 0)
             errx(1, "no memory for the names");
-        if (kind->needs == CHOOSES && name % 2 == 0) {
+        if (kind->needs == CHOOSES && is_first)
             closed(opened(names[name], O_RDWR | O_CREAT));
+        if (kind->needs != CREATES && is_first)
             atomic_init(&states[name], PRESENT);
-        }
     }
 }
 
@@ -317,7 +365,7 @@ int main(int count, char **arguments)
     if (workers == NULL)
         err(1, "no memory for the threads");
     memset(workers, 0, threads * sizeof *workers);
-    if (kind->needs == CREATES || kind->needs == CHOOSES)
+    if (kind->needs >= CREATES)
         make_names();
     pthread_barrier_init(&ready, NULL, (unsigned)threads + 1);
     for (size_t nth = 0; nth < threads; nth++) {

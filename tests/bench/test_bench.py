@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import analysis_rate, filebench, operation_cost, programs, texts
+from bench import analysis_rate, filebench, operation_cost, programs, servers, texts
 from bench.personalities import PERSONALITIES
 from bench.processes import Used, run
 from bench.programs import Work
@@ -175,6 +175,22 @@ def test_the_loop_does_every_operation_and_leaves_the_files(tmp_path: Path) -> N
         assert work.work_ops > 0, kind
         assert sorted(file.name for file in tree.iterdir()) == [f"{n:08}" for n in range(5)]
         assert all(file.stat().st_size == 1 << 20 for file in tree.iterdir())
+
+
+@needs_compiler
+def test_the_loop_of_the_mail_server_does_whole_passes_and_ends_without_files(
+    tmp_path: Path,
+) -> None:
+    loop = programs.build_loop("operations", tmp_path)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for nth in range(20):
+        (tree / f"{nth:08}").write_bytes(b"." * 5000)
+    kind = servers.LOOPS["varmail"]
+    work = programs.by_loop(loop, kind, tree, threads=3, seconds=0.05)
+    flowops = PERSONALITIES["varmail"](PLACE, 1.0).count("flowop ")
+    assert work.work_ops > 0 and work.work_ops % flowops == 0
+    assert not list(tree.iterdir())
 
 
 @needs_compiler
