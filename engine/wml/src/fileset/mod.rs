@@ -18,8 +18,8 @@
 //!   | list or sync one       | `directory`       | nothing: these always exist              |
 //!
 //!   `is_full`, `is_empty`, `leafdirs_full` and `leafdirs_empty` tell whether nothing is left.
-//! - [`Pick`]: where to look for it. [`Selector`] makes picks from the attributes of a flowop: a
-//!   worker keeps one for each flowop that has a fileset, and one [`OwnRotors`] for each fileset.
+//! - [`Pick`]: where to look for it. [`Selector`] makes picks from the attributes of a flowop: there
+//!   is one for each that has a fileset, and a worker keeps one [`OwnRotors`] for each fileset.
 //! - [`prepare`], [`verify`] and [`sync`]: the tree on the disk. [`fill_data`] makes what is
 //!   written into files.
 

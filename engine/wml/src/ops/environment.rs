@@ -3,7 +3,7 @@
 use super::arrivals::Schedule;
 use super::gates::Gates;
 use super::pools::Pools;
-use crate::fileset::Files;
+use crate::fileset::{Files, Selector};
 use crate::model::{Quit, Thread};
 use crate::random::Stream;
 use crate::record::ThreadRecord;
@@ -13,6 +13,8 @@ use crate::shared::{Budget, Control, Work};
 pub struct Environment<'a> {
     pub thread: &'a Thread,
     pub files: &'a [Files],
+    /// Of each flowop with a fileset.
+    pub selectors: &'a [Option<Selector>],
     pub control: &'a Control,
     pub budget: &'a Budget,
     /// Events per second of all limiters together; 0 is no limit.

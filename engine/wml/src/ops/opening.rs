@@ -13,7 +13,7 @@ impl<'a> Worker<'a> {
 
     /// Where a flowop looks for its next entry.
     pub(super) fn pick(&mut self, nth: usize, fileset: usize) -> Pick<'_> {
-        let selector = self.selectors[nth].as_ref();
+        let selector = self.env.selectors[nth].as_ref();
         let selector = selector.expect("every flowop with a fileset has one");
         selector.pick(&mut self.env.stream, &mut self.rotors[fileset])
     }

@@ -11,7 +11,7 @@ use super::slots::Slots;
 use super::tally::Tally;
 use super::{sigbus, system};
 use crate::failure::Failure;
-use crate::fileset::{OwnRotors, Selector};
+use crate::fileset::OwnRotors;
 use crate::model::{Class, Operation};
 use crate::shared::Lease;
 
@@ -19,8 +19,6 @@ use crate::shared::Lease;
 pub struct Worker<'a> {
     pub(super) env: Environment<'a>,
     pub(super) slots: Slots,
-    /// Of each flowop with a fileset.
-    pub(super) selectors: Vec<Option<Selector>>,
     /// Of each fileset.
     pub(super) rotors: Vec<OwnRotors>,
     pub(super) buffer: Buffer,
@@ -52,13 +50,8 @@ impl<'a> Worker<'a> {
             sigbus::install();
         }
         let aio = has_helpers(env.thread).then(|| Helpers::new(env.data));
-        let selectors = flowops.iter().map(|flowop| {
-            let fileset = flowop.fileset?;
-            Some(Selector::new(flowop, &env.files[fileset]))
-        });
         Ok(Self {
             slots: Slots::default(),
-            selectors: selectors.collect(),
             rotors: env.files.iter().map(|_| OwnRotors::default()).collect(),
             buffer: Buffer::zeroed(buffer_size(env.thread))?,
             way: Way::default(),

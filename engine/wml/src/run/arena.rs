@@ -8,8 +8,8 @@ use super::process::ProcessRecord;
 use super::timing::{Options, Timing};
 use crate::clock::now_ns;
 use crate::failure::Failure;
-use crate::fileset::Files;
-use crate::model::{FlowopId, Model, Quit};
+use crate::fileset::{Files, Selector};
+use crate::model::{Flowop, FlowopId, Model, Process, Quit, Thread};
 use crate::ops::{self, Environment, Pools, Schedule};
 use crate::random::Stream;
 use crate::record::{Records, RequestTotal, Total, Totals};
@@ -27,6 +27,8 @@ pub struct Arena<'a> {
     work: Mapping<Work>,
     /// How many threads have ended their work.
     ended: Mapping<AtomicU64>,
+    /// Of each flowop of each thread of each process.
+    selectors: Vec<Vec<Vec<Option<Selector>>>>,
     gates: GateSet,
     data: Pools,
     seed: u64,
@@ -45,6 +47,9 @@ impl<'a> Arena<'a> {
     ) -> Result<Self, Failure> {
         ops::check(model, files)?;
         let places = Places::new(model);
+        let selector = |flowop: &Flowop| Some(Selector::new(flowop, &files[flowop.fileset?]));
+        let of_thread = |thread: &Thread| thread.flowops.iter().map(selector).collect();
+        let of_process = |process: &Process| process.threads.iter().map(of_thread).collect();
         Ok(Self {
             model,
             files,
@@ -55,6 +60,7 @@ impl<'a> Arena<'a> {
             control: Mapping::new(1)?,
             budget: Mapping::new(1)?,
             ended: Mapping::new(1)?,
+            selectors: model.processes.iter().map(of_process).collect(),
             gates: GateSet::new(model)?,
             data: Pools::new(model, options.seed)?,
             seed: options.seed,
@@ -110,6 +116,7 @@ impl<'a> Arena<'a> {
         Environment {
             thread,
             files: self.files,
+            selectors: &self.selectors[place.process][place.thread],
             control: self.control(),
             budget: &self.budget[0],
             rate: self.model.rate,
