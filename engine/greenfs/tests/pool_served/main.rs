@@ -1,14 +1,15 @@
 //! Servers with a pool: real sockets, processes that are killed, disks that are full; and the way back
 //! without greenfs.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod damage;
+mod kills;
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
@@ -118,118 +119,6 @@ fn is_served(home: &Home, server: &Server, back: &str) {
     same(home, "flash/folder", back);
 }
 
-/// Some files are written anew, some changed, some renamed, some removed.
-fn change(home: &Home, numbers: &mut Numbers) {
-    let folder = home.at("flash/folder");
-    for _ in 0..numbers.below(12) + 1 {
-        let place = folder.join(numbers.below(20).to_string());
-        match numbers.below(6) {
-            0 => drop(fs::remove_file(place)),
-            1 => drop(fs::rename(
-                folder.join(numbers.below(20).to_string()),
-                place,
-            )),
-            2 => {
-                let mut options = fs::OpenOptions::new();
-                let file = options.append(true).create(true).open(place);
-                let size_b = numbers.below(3000);
-                let written = file.and_then(|mut file| file.write_all(&numbers.bytes(size_b)));
-                written.expect("it is writable");
-            }
-            _ => {
-                let size_b =
-                    [numbers.below(2000), numbers.below(700_000)][numbers.below(2) as usize];
-                fs::write(place, numbers.bytes(size_b)).expect("it is writable");
-            }
-        }
-    }
-}
-
-/// What a client was told to be safe would be gone, or half of it there.
-#[test]
-fn a_server_that_is_killed_loses_nothing() {
-    let home = home("pool-killed");
-    fs::create_dir(home.at("kept")).expect("it is writable");
-    let options = ["--pool", "pool", "--pool-key", "key", "--keep", "kept"];
-    text(&command(&home, &["pool", "key", "key"]));
-    let mut server = Server::new(&home, &options);
-    let mut numbers = Numbers(0x5EED);
-    let mut kills = 0;
-    for round in 0..14 {
-        change(&home, &mut numbers);
-        let mut child = home.greenfs("sync");
-        child.args(["--flash", "flash", "--remote", &server.url()]);
-        let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let mut child = child.expect("it was built");
-        thread::sleep(Duration::from_millis(numbers.below(60)));
-        server.kill();
-        kills += usize::from(!child.wait().expect("it ends").success());
-        server = Server::at(&home, &server.address, &options);
-        let said = text(&command(
-            &home,
-            &["pool", "check", "pool", "--pool-key", "key"],
-        ));
-        assert!(said.contains("all are whole"), "{said}");
-        if round % 4 > 0 {
-            continue;
-        }
-        // What was told to be safe is there after the next kill, and nothing of it is another's.
-        synced(&home, "flash", &server);
-        server.kill();
-        server = Server::at(&home, &server.address, &options);
-        is_served(&home, &server, &format!("back{round}"));
-    }
-    assert!(kills > 0, "no synchronisation was interrupted");
-    synced(&home, "flash", &server);
-    let done = answer(
-        &home,
-        &["fsck", "--flash", "flash", "--remote", &server.url()],
-    );
-    assert!(done.contains("holds all; 0 B copied"), "{done}");
-    if rescued(&home, &["pool", "remote", "back", "key"]) {
-        same(&home, "flash/folder", "back/folder");
-    }
-}
-
-/// `pool check` would call the file of a client damaged, and no sweep go on, until that client is back.
-#[test]
-fn a_server_that_is_killed_amid_a_recipe_leaves_none() {
-    let home = home("pool-amid");
-    let options = ["--pool", "pool"];
-    let data = Numbers(0xA31D).bytes(16 << 20);
-    fs::write(home.at("flash/folder/one"), &data).expect("it is writable");
-    // Who started this test may ignore the signal, as Python does: then a write would fail instead.
-    // SAFETY: no handler is installed.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
-    let mut server = Server::new(&home, &options);
-    synced(&home, "flash", &server);
-    let recipe_b = fs::metadata(home.at("remote/folder/one")).expect("it is there");
-    assert!(recipe_b.len() > 6000);
-    // The kernel ends the server once a file is larger; chunks are there already.
-    let limited = Command::new("prlimit")
-        .args(["--fsize=6000", "--pid", &server.process.id().to_string()])
-        .status();
-    if !limited.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: needs prlimit (apt install util-linux)");
-        return;
-    }
-    fs::write(home.at("flash/folder/two"), &data).expect("it is writable");
-    // A busy machine may be silent for so long that it counts as away, before it comes to the recipe.
-    let ended = (0..20).find_map(|_| {
-        let broken = sync(&home, "flash", &server);
-        assert_eq!(broken.status.code(), Some(1), "{broken:?}");
-        server.process.try_wait().expect("it was started")
-    });
-    let ended = ended.expect("it comes to the recipe");
-    assert_eq!(ended.signal(), Some(libc::SIGXFSZ));
-    let said = text(&command(&home, &["pool", "check", "pool"]));
-    assert!(said.contains("all are whole"), "{said}");
-    text(&command(&home, &["pool", "sweep", "pool"]));
-    server = Server::at(&home, ANY, &options);
-    synced(&home, "flash", &server);
-    is_served(&home, &server, "back");
-}
-
 /// Clients would share less than they have in common; or one would get what is another's.
 #[test]
 fn several_servers_have_one_pool() {
@@ -321,44 +210,6 @@ fn several_servers_have_one_pool() {
     assert!(said.contains("in 3 folders"), "{said}");
 }
 
-/// Who does what `check` says would not have the file back.
-#[test]
-fn what_is_damaged_comes_anew() {
-    let home = home("pool-anew");
-    fs::create_dir(home.at("kept")).expect("it is writable");
-    let data = Numbers(9).bytes(90_000);
-    fs::write(home.at("flash/folder/file"), data).expect("it is writable");
-    let server = Server::new(&home, &["--pool", "pool", "--keep", "kept"]);
-    synced(&home, "flash", &server);
-    for folder in fs::read_dir(home.at("pool/chunks")).expect("it is there") {
-        let folder = folder.expect("it can be read").path();
-        for chunk in fs::read_dir(folder).expect("it is there") {
-            let place = chunk.expect("it can be read").path();
-            let mut bytes = fs::read(&place).expect("it is there");
-            bytes[7] ^= 4;
-            fs::write(place, bytes).expect("it is writable");
-        }
-    }
-    let checked = command(&home, &["pool", "check", "pool"]);
-    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
-    let said = String::from_utf8(checked.stdout).expect("it prints text");
-    assert!(said.contains("remote/folder/file: chunk"), "{said}");
-    for line in said.lines().filter(|line| line.starts_with('/')) {
-        let (place, _) = line.split_once(": ").expect("it names a place");
-        fs::remove_file(place).expect("it is there");
-    }
-    answer(
-        &home,
-        &["fsck", "--flash", "flash", "--remote", &server.url()],
-    );
-    let said = text(&command(&home, &["pool", "check", "pool"]));
-    assert!(said.contains("all are whole"), "{said}");
-    is_served(&home, &server, "back");
-    // What the server has of its own there is no client's.
-    rescued(&home, &["pool", "kept", "kept-back"]);
-    rescued(&home, &["pool", "remote", "remote-back"]);
-}
-
 /// One folder that is deep enough would keep all files of a pool from being got back.
 #[test]
 fn a_path_that_is_longer_than_the_kernel_takes_is_got_back() {
@@ -384,53 +235,6 @@ fn a_path_that_is_longer_than_the_kernel_takes_is_got_back() {
             let read = back.read(&path.join(name), 0, 10);
             assert_eq!(read.expect("it is there"), b"deep");
         }
-    }
-}
-
-/// A place where nothing stays mounted.
-struct Unmounted(PathBuf);
-
-impl Drop for Unmounted {
-    fn drop(&mut self) {
-        // It may not have been mounted.
-        let _ = mounting::place::detach(&self.0);
-    }
-}
-
-/// A client would be told that something is safe which did not fit.
-#[test]
-fn a_full_disk_is_said_and_outlived() {
-    let home = home("pool-full");
-    let pool = Unmounted(home.at("pool"));
-    let mount = |options: &str| {
-        let mut mount = Command::new("mount");
-        mount
-            .args(["-t", "tmpfs", "-o", options, "greenfs-test"])
-            .arg(&pool.0);
-        mount.output().is_ok_and(|said| said.status.success())
-    };
-    if !mount("size=3m") {
-        eprintln!("skipped: needs root to mount a small file system");
-        return;
-    }
-    let server = Server::new(&home, &["--pool", "pool"]);
-    let mut numbers = Numbers(0xF111);
-    for name in ["one", "two"] {
-        let data = numbers.bytes(2 << 20);
-        fs::write(home.at("flash/folder").join(name), data).expect("it is writable");
-    }
-    let full = sync(&home, "flash", &server);
-    assert_eq!(full.status.code(), Some(1), "{full:?}");
-    let said = [full.stdout, full.stderr].concat();
-    assert!(
-        String::from_utf8_lossy(&said).contains("No space left"),
-        "{said:?}"
-    );
-    assert!(!home.at("remote/folder/one").exists());
-    assert!(mount("remount,size=64m"));
-    synced(&home, "flash", &server);
-    if rescued(&home, &["pool", "remote", "back"]) {
-        same(&home, "flash/folder", "back/folder");
     }
 }
 
