@@ -3,10 +3,14 @@
 mod common;
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 use common::{Home, text};
+use greenfs::branch::folder::Folder;
+use greenfs::branch::store::Store;
 
 const REMOTE: [&str; 2] = ["--remote", "remote"];
 
@@ -164,4 +168,40 @@ fn folders_of_others_are_left_and_named() {
         let theirs = fs::read_to_string(home.at("remote").join(folder).join("file"));
         assert_eq!(theirs.expect("it was left"), "theirs");
     }
+}
+
+/// In a folder that hands down a group that is not his, a user could not have files of some size.
+#[test]
+fn a_folder_that_hands_down_its_group_takes_files() {
+    let home = Home::without_mount("plain-setgid");
+    home.give();
+    if !home.as_plain_user("true") {
+        return;
+    }
+    let (folder, group, data) = (home.at("remote"), 12345, vec![7; 9000]);
+    for folder in [folder.join(".greenfs"), folder.clone()] {
+        fs::create_dir_all(&folder).expect("this is root");
+        chown(&folder, Some(65534), Some(group)).expect("this is root");
+    }
+    fs::set_permissions(&folder, Permissions::from_mode(0o2770)).expect("this is root");
+    let fill = {
+        let (folder, data) = (folder.clone(), data.clone());
+        move || {
+            // SAFETY: they touch no memory; this thread alone is somebody else from here on.
+            unsafe {
+                libc::setfsgid(65534);
+                libc::setfsuid(65534);
+            }
+            let mut folder = Folder::open(&folder)?;
+            folder.create(Path::new("file"), 0o640)?;
+            folder.fill(Path::new("file"), &data)
+        }
+    };
+    let filled = thread::spawn(fill).join().expect("it does not panic");
+    filled.expect("its owner may write it");
+    let file = folder.join("file");
+    assert_eq!(fs::read(&file).expect("it is there"), data);
+    let found = fs::metadata(file).expect("it is there");
+    assert_eq!((found.uid(), found.gid()), (65534, group));
+    assert_eq!(found.mode() & 0o7777, 0o640);
 }

@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{
-    DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown, symlink,
+    DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use mounting::place::lock;
 
 use crate::branch::store::Store;
-use crate::branch::{OWN, own};
 use crate::fault::Fault;
 use crate::protocol::{Attributes, Found, Kind};
 use crate::sys;
@@ -22,9 +21,6 @@ use crate::sys;
 /// A change that is younger cannot be told from the next one: the kernel's times of files are those
 /// of its last tick, and ticks are at most 10 ms apart.
 pub const FRESH: Duration = Duration::from_millis(50);
-
-/// So much is written to a file by one step of the kernel.
-const AT_ONCE_B: usize = 4096;
 
 /// The bits of a mode that a branch keeps.
 const MODE: u32 = 0o7777;
@@ -35,9 +31,9 @@ pub struct Folder {
 }
 
 /// A name in a folder that is held open, so that no link can lead elsewhere.
-struct Place {
+pub(super) struct Place {
     _folder: OwnedFd,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
 impl Folder {
@@ -86,33 +82,6 @@ impl Folder {
         }
     }
 
-    /// Give an empty file its data at once: who is killed leaves all or nothing.
-    pub fn fill(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
-        let found = self.reach(path)?.metadata()?;
-        if data.len() <= AT_ONCE_B || found.nlink() > 1 {
-            return self.write(path, 0, data);
-        }
-        let own_place = self.place(Path::new(OWN))?;
-        let mut options = OpenOptions::new();
-        let options = options
-            .write(true)
-            .custom_flags(libc::O_TMPFILE)
-            .mode(0o600);
-        let Ok(mut new) = options.open(&own_place.path) else {
-            return self.write(path, 0, data); // the file system knows no such files
-        };
-        new.write_all(data)?;
-        fchown(&new, Some(found.uid()), Some(found.gid()))?;
-        new.set_permissions(found.permissions())?;
-        let whole = own("whole");
-        if self.look(&whole)?.is_some() {
-            self.remove_file(&whole)?;
-        }
-        let whole_place = self.place(&whole)?;
-        sys::link_node(&new, &whole_place.path)?;
-        self.rename(&whole, path)
-    }
-
     /// What a path stands for, to look at and to open by /proc/self/fd.
     pub fn reach(&self, path: &Path) -> io::Result<File> {
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -121,7 +90,7 @@ impl Folder {
         sys::open_name(&folder, name).map(File::from)
     }
 
-    fn place(&self, path: &Path) -> io::Result<Place> {
+    pub(super) fn place(&self, path: &Path) -> io::Result<Place> {
         let parent = path.parent().unwrap_or(Path::new(""));
         let folder = sys::open_below(&self.root, parent)?;
         let name = path.file_name().unwrap_or(OsStr::new("."));

@@ -1,5 +1,6 @@
 //! A branch: plain files in a folder, and beside them, in `.greenfs`, what it holds of a volume.
 
+mod at_once;
 pub mod carry;
 pub mod folder;
 pub mod history;
