@@ -68,7 +68,7 @@ impl<'a, S: Store> Copy<'a, S> {
             brought_b: 0,
         };
         if let Some(base) = base {
-            copy.clean = base.clean(put.expected.attributes.size);
+            copy.clean = base.clean(copy.size_b());
         }
         if !copy.clean.is_empty() {
             copy.inode = copy.found()?;
@@ -89,7 +89,8 @@ impl<'a, S: Store> Copy<'a, S> {
         Ok(found.map(|found| found.inode))
     }
 
-    /// What is to be added next. What goes before that is there.
+    /// What is to be added next: nothing behind the end that the file is to have, though it may have grown
+    /// meanwhile. What goes before that is there.
     pub fn wants(&mut self) -> io::Result<Range<u64>> {
         while let (Some(base), Some(next)) = (self.base, self.clean.front().cloned()) {
             if next.start > self.at_b {
@@ -107,7 +108,17 @@ impl<'a, S: Store> Copy<'a, S> {
                 self.clean.pop_front();
             }
         }
-        Ok(self.at_b..self.at_b + PIECE_B as u64)
+        let end = self.size_b().min(self.at_b + PIECE_B as u64);
+        Ok(self.at_b..end.max(self.at_b))
+    }
+
+    /// Whether all is there.
+    pub fn has_all(&self) -> bool {
+        self.at_b >= self.size_b()
+    }
+
+    fn size_b(&self) -> u64 {
+        self.put.expected.attributes.size
     }
 
     /// Add what was wanted, as far as the file goes.

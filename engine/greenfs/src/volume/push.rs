@@ -134,7 +134,7 @@ fn copy<S: Store, T: Store>(
             return Ok(None);
         };
         stage.add(&piece).map_err(Trouble::Branch)?;
-        if piece.len() < length {
+        if piece.len() < length || stage.has_all() {
             let brought = stage.end().map_err(Trouble::Branch)?;
             if brought.is_some() {
                 return Ok(brought);

@@ -3,6 +3,7 @@
 //!
 //! PROPTEST_CASES sets how many histories each test tries; `.ci/nightly` tries many.
 
+mod appending;
 #[path = "../common/mod.rs"]
 mod common;
 mod memory;
