@@ -8,6 +8,7 @@ mod among;
 mod connect;
 mod flash;
 mod held;
+mod marking;
 mod marks;
 mod open;
 mod operations;

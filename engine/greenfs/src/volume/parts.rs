@@ -6,19 +6,16 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use crate::branch::identity::{self, FORMAT_OF_PARTS, Identity};
 use crate::branch::own;
-use crate::branch::store::{Store, ensure_folder, if_allowed, remove_tree};
+use crate::branch::store::{Store, ensure_folder, if_allowed};
 use crate::cache::part::Part;
-use crate::clock;
-use crate::journal::frame;
 use crate::protocol::behind::Touched;
-use crate::protocol::{Attributes, Behind, Kind, NodeId, Role};
+use crate::protocol::{Behind, Kind, NodeId, Role};
 use crate::ranges::Ranges;
 use crate::volume::flash::Flash;
-use crate::volume::marks::{AT_WORK, FOLDER, MARK, place};
+use crate::volume::marks::{FOLDER, MARK, place};
 
 /// What was brought back to flash and is not written down yet.
 pub type Brought = Vec<(NodeId, Ranges)>;
@@ -237,72 +234,6 @@ impl<S: Store> Flash<S> {
             store.sync(path)
         })?;
         self.end_part(id)
-    }
-
-    /// Set mode, owner and time of change of a file of which there is a part.
-    pub(super) fn dress_part(&mut self, id: NodeId, attributes: &Attributes) -> io::Result<()> {
-        let mut node = self.node(id)?.clone();
-        let size = node.attributes.size;
-        node.attributes = Attributes {
-            size,
-            ..*attributes
-        };
-        node.changed_ns = clock::now_us().saturating_mul(1000);
-        self.store.dress(
-            &self.path(id)?,
-            &Attributes {
-                mode: MARK,
-                ..node.attributes
-            },
-        )?;
-        self.record_nodes(vec![(id, Some(node))])
-    }
-
-    /// A file has no name any more. Who has it open gets what is here of it.
-    pub(super) fn forget_part(&mut self, id: NodeId) -> io::Result<()> {
-        match self.parts.contains_key(&id) {
-            true => remove_tree(&mut self.store, &place(id)),
-            false => Ok(()),
-        }
-    }
-
-    /// The data are durable: it is not marked any more, and then not known as a part.
-    fn end_part(&mut self, id: NodeId) -> io::Result<()> {
-        let mode = self.node(id)?.attributes.mode;
-        self.dress_as(id, mode)?;
-        remove_tree(&mut self.store, &place(id))?;
-        // Nothing is written to it while a crash could bring its status file back.
-        self.store.sync(&own(FOLDER))?;
-        self.parts.remove(&id);
-        self.note_attributes(id)
-    }
-
-    /// Work in a file that is marked.
-    pub fn at_work<R>(
-        &mut self,
-        id: NodeId,
-        work: impl FnOnce(&mut S, &Path) -> io::Result<R>,
-    ) -> io::Result<R> {
-        let path = self.path(id)?;
-        self.dress_as(id, AT_WORK)?;
-        let done = work(&mut self.store, &path);
-        self.dress_as(id, MARK)?;
-        done
-    }
-
-    fn dress_as(&mut self, id: NodeId, mode: u32) -> io::Result<()> {
-        let attributes = self.node(id)?.attributes;
-        self.store
-            .dress(&self.path(id)?, &Attributes { mode, ..attributes })
-    }
-
-    /// Say in the status file what is durable here; it need not be there after a loss of power.
-    fn write_status(&mut self, id: NodeId, part: &Part) -> io::Result<()> {
-        let new = place(id).with_extension("new");
-        remove_tree(&mut self.store, &new)?;
-        self.store.create(&new, 0o600)?;
-        self.store.write(&new, 0, &frame::line(&part.status)?)?;
-        self.store.rename(&new, &place(id))
     }
 }
 
