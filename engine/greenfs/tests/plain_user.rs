@@ -175,7 +175,8 @@ fn folders_of_others_are_left_and_named() {
 fn a_folder_that_hands_down_its_group_takes_files() {
     let home = Home::without_mount("plain-setgid");
     home.give();
-    if !home.as_plain_user("true") {
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() != 0) {
+        eprintln!("skipped: needs root to become somebody else");
         return;
     }
     let (folder, group, data) = (home.at("remote"), 12345, vec![7; 9000]);
