@@ -217,6 +217,19 @@ pub fn no_mask() {
     unsafe { libc::umask(0) };
 }
 
+/// Whether somebody may have a file open to write to it, as whoever shares memory with the kernel has.
+pub fn may_be_written(file: &File) -> bool {
+    // Who only reads is given a lease as long as nobody has; it ends with the descriptor.
+    // SAFETY: the descriptor is open.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) != 0 }
+}
+
+/// Go on when somebody wants to write to a file that is leased at that moment.
+pub fn ignore_ends_of_leases() {
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGIO, libc::SIG_IGN) };
+}
+
 /// Whether this process acts as root.
 pub fn is_root() -> bool {
     // SAFETY: it touches no memory.

@@ -5,6 +5,8 @@ mod common;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::Duration;
 
 use common::Home;
 use common::serving::Server;
@@ -192,6 +194,36 @@ fn what_changed_through_memory_of_a_closed_file_goes_too() {
     fsync(&home);
     home.same_trees("flash", "remote");
     home.umount();
+}
+
+/// What memory changes while the file is copied may lie in the copy in part: the server would keep that for
+/// ever, although nobody has the memory any more.
+#[test]
+fn what_changed_through_memory_goes_once_more_when_that_is_gone() {
+    let Some((mut home, _server)) = with_image("gone") else {
+        return;
+    };
+    let memory = mapped(&open(&home));
+    fsync(&home);
+    // SAFETY: the mapping is as large as the file, and nothing else uses it.
+    unsafe {
+        memory.add(SIZE_B / 2).write(251);
+        libc::munmap(memory.cast(), SIZE_B);
+    }
+    // Another file is enough for somebody to look.
+    fs::write(home.mnt("next"), "something").expect("it is writable");
+    let is_there = || {
+        let image = File::open(home.at("remote/image")).expect("it is there");
+        let mut byte = [0];
+        let read = image.read_exact_at(&mut byte, SIZE_B as u64 / 2);
+        read.expect("it is as large");
+        byte == [251]
+    };
+    while !is_there() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    home.umount();
+    home.same_trees("flash", "remote");
 }
 
 /// Nobody is to change flash beside a mount. Where it is done all the same, a write elsewhere in the file

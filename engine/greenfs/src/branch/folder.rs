@@ -90,6 +90,12 @@ impl Folder {
         sys::open_name(&folder, name).map(File::from)
     }
 
+    /// Whether any program may change a file now, through memory too; this process has it not open.
+    pub fn may_be_written(&self, path: &Path) -> bool {
+        let file = self.open_file(path, OpenOptions::new().read(true));
+        file.map_or(true, |file| sys::may_be_written(&file))
+    }
+
     pub(super) fn place(&self, path: &Path) -> io::Result<Place> {
         let parent = path.parent().unwrap_or(Path::new(""));
         let folder = sys::open_below(&self.root, parent)?;

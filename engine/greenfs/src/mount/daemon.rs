@@ -19,6 +19,7 @@ use crate::mount::control::Report;
 use crate::mount::handles::Handles;
 use crate::mount::keeper::Keeper;
 use crate::mount::log::Log;
+use crate::mount::mapped;
 use crate::mount::origins::{Counts, Disk, Origins};
 use crate::mount::past::Past;
 use crate::mount::patience::Steps;
@@ -30,6 +31,7 @@ use crate::mount::shared::Shared;
 use crate::mount::sleeper::Sleeper;
 use crate::mount::spins::Spins;
 use crate::mount::standing::{Phase, Standings};
+use crate::mount::tending;
 use crate::mount::tree::Tree;
 use crate::mount::turns::Turns;
 use crate::mount::uses::Uses;
@@ -99,6 +101,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let store = crypt::claim(&settings.flash, key, true)?;
     let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
     sys::no_mask();
+    sys::ignore_ends_of_leases();
     let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);
     let standings = Arc::new(Standings::default());
     let spins = Arc::new(Spins::open(&settings.flash, settings.limits).map_err(failed)?);
@@ -171,7 +174,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     });
     let keepers = start_keepers(settings, &shared, &standings, &log, &spins);
     let bounding = thread::spawn(move || bound.run());
-    start_tending(settings.patience, &shared, &standings);
+    tending::start(settings.patience, &shared, &standings);
     let report = Report {
         shared: Arc::clone(&shared),
         standings: Arc::clone(&standings),
@@ -188,7 +191,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     ready();
     signals::wait_for_stop();
     leave(settings, &at, &log, &serving);
-    let ended = shared.flash().end_all_sharing();
+    let ended = mapped::end(&mut shared.flash());
     standings.end();
     wait_for_keepers(&keepers, settings.patience);
     while !bounding.is_finished() {
@@ -249,22 +252,6 @@ fn start_keepers(
         (steps, thread)
     };
     settings.branches.iter().map(start).collect()
-}
-
-/// Look after those that wait, and after files whose times tell no further changes yet.
-fn start_tending(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings>) {
-    let waited = Arc::clone(standings);
-    thread::spawn(move || waited.look_after(patience));
-    let (shared, standings) = (Arc::clone(shared), Arc::clone(standings));
-    thread::spawn(move || {
-        let mut seen = 0;
-        while !standings.is_ending() {
-            (seen, _) = standings.wait(seen, Duration::from_secs(3600));
-            standings.rest(Duration::from_secs(1));
-            // What fails here fails again where it is needed.
-            let _ = shared.flash().ripen();
-        }
-    });
 }
 
 /// Take the mount away, if nobody has done so.

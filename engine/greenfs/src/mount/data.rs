@@ -22,8 +22,8 @@ impl Tree {
         range: &Range<u64>,
         change: impl FnOnce() -> io::Result<R>,
     ) -> io::Result<R> {
-        self.whole(id)?.begin_writing(id, range)?;
-        let done = change();
+        let first = self.whole(id)?.begin_writing(id, range)?;
+        let done = self.shared.make_durable(first).and_then(|()| change());
         self.shared.flash().end_writing(id, range)?;
         self.standings.poke();
         done

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::branch::{identity, kept};
 use crate::fault::Fault;
 use crate::mount::log::Log;
+use crate::mount::mapped;
 use crate::mount::patience::{Steps, Timed};
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standings};
@@ -133,6 +134,7 @@ impl Keeper {
     pub fn bring_up(&self, branch: &mut Connected) -> Result<u64, Trouble> {
         let mut flash = &*self.shared;
         let stands = flash.with(|flash| {
+            mapped::let_go(flash)?;
             flash.settle()?;
             Ok((flash.state().seq, flash.has_all(self.role)))
         });

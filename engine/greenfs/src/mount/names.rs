@@ -13,7 +13,7 @@ use crate::mount::handles::Listing;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::{Kind, Node, NodeId};
 use crate::sys;
-use crate::volume::{Flash, cut};
+use crate::volume::Flash;
 
 /// The longest name of a file. Bytes.
 const NAME_MOST_B: usize = 255;
@@ -41,15 +41,11 @@ impl Tree {
         };
         let reached = self.reach(&flash, id)?;
         if let Some(size) = wish.size {
-            flash.begin_writing(id, &cut(size))?;
-            flash.empty(id)?;
             let open = handle.and_then(|handle| self.handles.get(handle));
-            let done = match open {
+            flash.cut(id, size, |_| match open {
                 Some(open) => open.file.set_len(size),
                 None => sys::set_size(&opened(&reached), size),
-            };
-            flash.end_writing(id, &cut(size))?;
-            done?;
+            })?;
         }
         if flash.part(id).is_some() && flash.node(id).is_ok() {
             self.dress_part(&mut flash, id, &reached, wish)?;

@@ -24,22 +24,24 @@ use crate::volume::Flash;
 /// Of files that are open for writing here, whatever the programs may.
 const OWNERS: u32 = 0o600;
 
+/// What the kernel is told of an open file.
+struct Ready(FileHandle, FopenFlags, Way);
+
 impl Tree {
     /// Open a file, and answer with its handle.
     pub fn open(&self, inode: INodeNo, flags: i32, reply: ReplyOpen) {
         // Nothing of it is given up before it counts as open.
         let mut flash = self.shared.flash();
-        let (id, file, is_part) = match self.open_file(&mut flash, inode, flags) {
-            Ok(opened) => opened,
-            Err(error) => return reply.error(errno(&error)),
-        };
-        let open = (id, file, is_part);
-        let (handle, flags, way) =
-            self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
+        let opened = self
+            .open_file(&mut flash, inode, flags)
+            .and_then(|open| self.opened(&mut flash, open, flags, |file| reply.open_backing(file)));
         drop(flash);
-        match way {
-            Way::Asking => reply.opened(handle, flags),
-            Way::Through(backing) => reply.opened_passthrough(handle, flags, &backing),
+        match opened.and_then(|opened| self.ready(opened)) {
+            Err(error) => reply.error(errno(&error)),
+            Ok(Ready(handle, flags, Way::Asking)) => reply.opened(handle, flags),
+            Ok(Ready(handle, flags, Way::Through(backing))) => {
+                reply.opened_passthrough(handle, flags, &backing);
+            }
         }
     }
 
@@ -58,14 +60,16 @@ impl Tree {
             Err(error) => return reply.error(errno(&error)),
         };
         let open = (id, file, false);
-        let (handle, flags, way) =
-            self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
+        let opened = self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
         drop(flash);
         self.standings.poke();
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
-        match way {
-            Way::Asking => reply.created(lasts, &found, generation, handle, flags),
-            Way::Through(backing) => {
+        match opened.and_then(|opened| self.ready(opened)) {
+            Err(error) => reply.error(errno(&error)),
+            Ok(Ready(handle, flags, Way::Asking)) => {
+                reply.created(lasts, &found, generation, handle, flags);
+            }
+            Ok(Ready(handle, flags, Way::Through(backing))) => {
                 reply.created_passthrough(lasts, &found, generation, handle, flags, &backing);
             }
         }
@@ -118,14 +122,15 @@ impl Tree {
         Ok((id, file, attributes))
     }
 
-    /// Remember an open file. `backing` lets the kernel at it.
+    /// Remember an open file. `backing` lets the kernel at it. Also returns the record up to which the
+    /// journal must be durable before a program changes the file through memory, if one must be.
     fn opened(
         &self,
         flash: &mut Flash<Folder>,
         (id, file, is_part): (NodeId, File, bool),
         flags: i32,
         backing: impl FnOnce(&File) -> io::Result<BackingId>,
-    ) -> (FileHandle, FopenFlags, Way) {
+    ) -> io::Result<(Ready, Option<u64>)> {
         let access = flags & libc::O_ACCMODE;
         let is_read_write = access == libc::O_RDWR;
         let open = Open {
@@ -145,8 +150,12 @@ impl Tree {
                 _ => Way::Asking,
             }
         });
-        if is_shared(&way, is_read_write) {
-            flash.begin_sharing(id);
+        let first = match is_shared(&way, is_read_write) {
+            true => flash.begin_sharing(id),
+            false => Ok(None),
+        };
+        if first.is_err() {
+            self.handles.remove(handle);
         }
         let flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
@@ -154,6 +163,15 @@ impl Tree {
             Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) => FopenFlags::empty(),
         };
-        (FileHandle(handle), flags, way)
+        Ok((Ready(FileHandle(handle), flags, way), first?))
+    }
+
+    /// An open file, once a program may change it.
+    fn ready(&self, (ready, first): (Ready, Option<u64>)) -> io::Result<Ready> {
+        let durable = self.shared.make_durable(first);
+        if durable.is_err() {
+            self.release(ready.0.0)?;
+        }
+        durable.map(|()| ready)
     }
 }

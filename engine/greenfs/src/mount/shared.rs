@@ -5,15 +5,19 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::branch::folder::Folder;
+use crate::branch::own;
+use crate::mount::attributes::opened;
 use crate::mount::origins::Origins;
 use crate::protocol::{NodeId, Role};
 use crate::sys;
-use crate::volume::{Access, Flash, complete};
+use crate::volume::{Access, Flash, JOURNAL, complete};
 
 pub struct Shared {
     flash: Mutex<Flash<Folder>>,
     /// The root of flash, to make it durable without the lock.
     root: File,
+    /// To make it durable without the lock.
+    journal: File,
     origins: Arc<Origins>,
 }
 
@@ -22,12 +26,22 @@ impl Shared {
         Ok(Self {
             origins,
             root: flash.store().root()?,
+            journal: File::open(opened(&flash.store().reach(&own(JOURNAL))?))?,
             flash: Mutex::new(flash),
         })
     }
 
     pub fn flash(&self) -> MutexGuard<'_, Flash<Folder>> {
         self.flash.lock().expect("a panic ends this process")
+    }
+
+    /// Make the journal durable up to a record, if there is one to wait for. Others go on meanwhile.
+    pub fn make_durable(&self, record: Option<u64>) -> io::Result<()> {
+        if let Some(record) = record {
+            self.journal.sync_data()?;
+            self.flash().note_durable(record);
+        }
+        Ok(())
     }
 
     /// The file system below.

@@ -61,12 +61,23 @@ impl Behind {
         dirty.insert(id, if is_known { written } else { EVERYTHING });
     }
 
-    /// Whether it is known already that these bytes of a file may be other.
-    pub fn has_noted(&self, id: NodeId, written: &Range<u64>) -> bool {
-        let (touched, dirty) = match &self.pushing {
+    /// What has changed since the push that has begun, or else since the last one.
+    fn latest(&self) -> (&Touched, &Dirty) {
+        match &self.pushing {
             Some(pushing) => (&pushing.touched, &pushing.dirty),
             None => (&self.touched, &self.dirty),
-        };
+        }
+    }
+
+    /// Whether the branch will have nothing of a node, so that it gets all of it.
+    pub fn lacks_all(&self, id: NodeId) -> bool {
+        let (touched, _) = self.latest();
+        matches!(touched.get(&id), Some(None))
+    }
+
+    /// Whether it is known already that these bytes of a file may be other.
+    pub fn has_noted(&self, id: NodeId, written: &Range<u64>) -> bool {
+        let (touched, dirty) = self.latest();
         match touched.get(&id) {
             None => false,
             Some(None) => true,

@@ -31,6 +31,11 @@ impl Dirty {
         self.0.get(&id)
     }
 
+    /// What was said of this file, which is then forgotten.
+    pub fn take(&mut self, id: NodeId) -> Ranges {
+        self.0.remove(&id).unwrap_or_default()
+    }
+
     pub fn insert(&mut self, id: NodeId, range: Range<u64>) {
         let ranges = self.0.entry(id).or_default();
         ranges.insert(range);

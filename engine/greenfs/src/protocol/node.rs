@@ -120,6 +120,12 @@ impl Node {
         }
     }
 
+    /// Whether size and time do not tell two states of a file from one another.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let told = |node: &Self| (node.attributes.size, node.attributes.modified_ns);
+        self.kind == Kind::File && other.kind == Kind::File && told(self) == told(other)
+    }
+
     /// Whether two states of a node are one to the other branches.
     pub fn is_same_elsewhere(one: Option<&Self>, other: Option<&Self>) -> bool {
         match (one, other) {

@@ -1,19 +1,20 @@
 //! Flash with its journal, and how it goes on by a record.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
 use crate::branch::own;
 use crate::branch::store::{Store, replace};
 use crate::journal::{checkpoint, frame};
+use crate::protocol::dirty::Dirty;
 use crate::protocol::{
-    Behind, Catalogue, Change, Changes, Kind, Node, NodeId, Record, Role, State,
+    Behind, Catalogue, Change, Changes, Found, Kind, Node, NodeId, Record, Role, State,
 };
 use crate::volume::marks::Parts;
 
 pub(super) const CHECKPOINT: &str = "checkpoint";
-pub(super) const JOURNAL: &str = "journal";
+pub const JOURNAL: &str = "journal";
 
 /// A journal that is longer than this, and than what the last checkpoint had, is begun anew. Bytes.
 const JOURNAL_MOST_B: u64 = 1 << 20;
@@ -29,16 +30,20 @@ pub struct Flash<S> {
     pub(super) state: State,
     pub(super) journal_b: u64,
     pub(super) checkpoint_b: u64,
+    /// The journal is durable up to this record.
+    pub(super) durable: u64,
     /// Files whose change is in the journal and whose new size and time are not.
     pub(super) written: HashSet<NodeId>,
+    /// Which bytes of them changed that the journal does not say yet.
+    pub(super) unnoted: Dirty,
     /// Writes that are being done, by file.
     pub(super) writing: HashMap<NodeId, u32>,
     /// Files that programs may change through memory that they share, without a word, and how many
-    /// have them open. That memory stays when they are closed: so do they here.
+    /// have them open. Such memory may stay when they are closed: so do they here, as long as it may.
     pub(super) shared: HashMap<NodeId, u32>,
-    /// Files that changed so shortly before they were written down that their time does not tell
-    /// further changes.
-    pub(super) fresh: BTreeSet<NodeId>,
+    /// Files of which the journal says that their time does not tell further changes, and since which
+    /// record: such a one counts as changed when the volume is opened.
+    pub(super) fresh: BTreeMap<NodeId, u64>,
     /// Devices, sockets, pipes and mounts: no branch has them, nor has the journal.
     pub(super) others: Catalogue,
     pub(super) next_other: u64,
@@ -82,7 +87,7 @@ impl<S: Store> Flash<S> {
             return Err(io::Error::other("the journal could not be written"));
         }
         let seq = self.state.seq + 1;
-        self.note_fresh(&change);
+        self.note_fresh(seq, &change);
         let record = Record { seq, change };
         self.is_broken = true;
         let line = frame::line(&record)?;
@@ -112,30 +117,50 @@ impl<S: Store> Flash<S> {
         gone.into_iter().try_for_each(|id| self.forget_part(id))
     }
 
-    fn note_fresh(&mut self, change: &Change) {
-        let Change::Nodes(nodes) = change else { return };
-        for (id, node) in nodes {
-            let is_file = |node: &&Node| node.kind == Kind::File;
-            match node.as_ref().filter(is_file) {
-                Some(node) if node.changed_ns == 0 => self.fresh.insert(*id),
-                _ => self.fresh.remove(id),
-            };
+    fn note_fresh(&mut self, seq: u64, change: &Change) {
+        match change {
+            Change::Write(id, ..) => drop(self.fresh.entry(*id).or_insert(seq)),
+            Change::Nodes(nodes) => {
+                for (id, node) in nodes {
+                    let is_fresh = |node: &Node| node.kind == Kind::File && node.changed_ns == 0;
+                    match node.as_ref().is_some_and(is_fresh) {
+                        true => drop(self.fresh.entry(*id).or_insert(seq)),
+                        false => drop(self.fresh.remove(id)),
+                    }
+                }
+            }
+            _ => (),
         }
     }
 
     /// Write down the times of files that now tell further changes. Without that they count as
     /// changed when the volume is opened.
     pub fn ripen(&mut self) -> io::Result<()> {
-        for id in std::mem::take(&mut self.fresh) {
-            if !self.written.contains(&id) {
-                self.note_file(id)?;
-            }
-            let node = self.state.catalogue.get(id);
-            if node.is_some_and(|node| node.changed_ns == 0) {
-                self.fresh.insert(id);
-            }
+        let ids = self.fresh.keys().copied();
+        let ripe: Vec<NodeId> = ids.filter(|id| !self.is_changing(*id)).collect();
+        let noted = ripe.into_iter().map(|id| self.note_file(id).map(drop));
+        noted.fold(Ok(()), io::Result::and)
+    }
+
+    /// Whether a file is being written to, or was since its time was written down.
+    pub(super) fn is_at_work(&self, id: NodeId) -> bool {
+        self.written.contains(&id) || self.writing.contains_key(&id)
+    }
+
+    /// The same, or it may change without a word.
+    fn is_changing(&self, id: NodeId) -> bool {
+        self.is_at_work(id) || self.shared.contains_key(&id)
+    }
+
+    /// When flash last changed a node, as far as that is to be written down now: 0 if it tells no further
+    /// changes.
+    pub(super) fn changed_ns(&self, id: NodeId, found: &Found) -> i64 {
+        let known = self.state.catalogue.get(id);
+        match known.filter(|_| self.is_at_work(id)) {
+            _ if self.shared.contains_key(&id) => 0,
+            Some(node) => node.changed_ns,
+            None => found.changed_ns,
         }
-        Ok(())
     }
 
     /// An identity that was never given.
@@ -158,6 +183,7 @@ impl<S: Store> Flash<S> {
         self.store.sync(&own(JOURNAL))?;
         self.checkpoint_b = text.len() as u64;
         self.journal_b = 0;
+        self.note_durable(self.state.seq);
         Ok(())
     }
 
@@ -171,7 +197,10 @@ impl<S: Store> Flash<S> {
     /// Write down the size and time of a file, if it was written to.
     pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
         match self.written.remove(&id) {
-            true => self.note(id, true).map(drop),
+            true => {
+                self.note_ranges(id)?;
+                self.note(id, true).map(drop)
+            }
             false => Ok(()),
         }
     }
@@ -200,7 +229,7 @@ impl<S: Store> Flash<S> {
         };
         let mut now = node.clone();
         now.attributes = found.attributes;
-        now.changed_ns = found.changed_ns;
+        now.changed_ns = self.changed_ns(id, &found);
         let is_changed = !node.expected().is(&found);
         let is_other = match was_written {
             true => self.shared.contains_key(&id),

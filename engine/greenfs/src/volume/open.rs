@@ -1,7 +1,7 @@
 //! Beginning with what flash holds, however the last use of it ended.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
@@ -12,6 +12,7 @@ use crate::branch::walk::walk;
 use crate::fault::Fault;
 use crate::journal::{checkpoint, lines};
 use crate::protocol::compare::Sights;
+use crate::protocol::dirty::Dirty;
 use crate::protocol::reconcile::reconcile;
 use crate::protocol::{Catalogue, Change, Changes, Kind, Name, Node, NodeId, ROOT, Record, State};
 use crate::volume::flash::{CHECKPOINT, Flash, JOURNAL, OTHERS_FROM};
@@ -57,10 +58,12 @@ impl<S: Store> Flash<S> {
             state,
             journal_b: 0,
             checkpoint_b: 0,
+            durable: 0,
             written: HashSet::new(),
+            unnoted: Dirty::default(),
             writing: HashMap::new(),
             shared: HashMap::new(),
-            fresh: BTreeSet::new(),
+            fresh: BTreeMap::new(),
             others: Catalogue::default(),
             next_other: OTHERS_FROM,
             parts,

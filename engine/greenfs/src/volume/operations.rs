@@ -197,7 +197,10 @@ impl<S: Store> Flash<S> {
             node.version = self.state.seq + 1; // perhaps memory has changed it
         }
         node.attributes = found.attributes;
-        node.changed_ns = found.changed_ns;
+        node.changed_ns = match known {
+            Some(id) => self.changed_ns(id, &found),
+            None => found.changed_ns,
+        };
         Ok(())
     }
 

@@ -100,7 +100,6 @@ impl<S: Store> Flash<S> {
 
     /// Whether branches have a file as it is. Who asks has seen that they are there.
     fn is_elsewhere(&self, id: NodeId, roles: &[Role]) -> bool {
-        let is_at_work = self.written.contains(&id) || self.writing.contains_key(&id);
         let is_in = |touched: &Touched| touched.contains_key(&id);
         let lacks = |behind: &Behind| {
             is_in(&behind.touched) || behind.pushing.as_ref().is_some_and(|p| is_in(&p.touched))
@@ -109,7 +108,7 @@ impl<S: Store> Flash<S> {
             let is_known = !self.surveyed.contains(role);
             is_known && self.behind(*role).is_some_and(|behind| !lacks(behind))
         };
-        !is_at_work && !roles.is_empty() && roles.iter().all(has)
+        !self.is_at_work(id) && !roles.is_empty() && roles.iter().all(has)
     }
 
     /// A file that is whole, if flash has it as the catalogue says.

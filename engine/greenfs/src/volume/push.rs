@@ -60,12 +60,12 @@ pub fn push<S: Store, T: Store>(
         let begun = flash.with(|flash| flash.begin_push(branch.role, &busy));
         let Some(round) = begun.map_err(Trouble::Flash)? else {
             // What a branch has must not be lost on flash.
-            flash.sync().map_err(Trouble::Flash)?;
+            make_durable(flash)?;
             return Ok(pushed);
         };
         let changed = stage_all(flash, branch, &round, &mut pushed)?;
         if changed.is_empty() {
-            flash.sync().map_err(Trouble::Flash)?;
+            make_durable(flash)?;
             carry_out(flash, branch, round, &mut pushed)?;
         } else {
             busy.extend(changed);
@@ -78,6 +78,14 @@ pub fn push<S: Store, T: Store>(
         busy.iter().find_map(|id| catalogue.path(*id))
     });
     Err(Trouble::Busy(named.unwrap_or_default()))
+}
+
+/// Make all of flash durable, and with it the journal.
+fn make_durable<S: Store>(flash: &mut impl Access<S>) -> Result<(), Trouble> {
+    let record = flash.with(|flash| flash.state.seq);
+    flash.sync().map_err(Trouble::Flash)?;
+    flash.with(|flash| flash.note_durable(record));
+    Ok(())
 }
 
 /// Copy what the plan needs. Returns the files that changed meanwhile.
@@ -231,8 +239,7 @@ impl<S: Store> Flash<S> {
 
     /// Whether a file still has the data that it had, as far as anything says that.
     fn is_version(&mut self, id: NodeId, version: u64) -> io::Result<bool> {
-        let is_at_work = self.written.contains(&id) || self.writing.contains_key(&id);
-        if is_at_work || self.note_file(id)? {
+        if self.is_at_work(id) || self.note_file(id)? {
             return Ok(false);
         }
         let node = self.state.catalogue.get(id);

@@ -8,7 +8,7 @@ use crate::branch::store::{Store, if_allowed, named};
 use crate::branch::walk::walk_allowed;
 use crate::branch::{carry, kept, own};
 use crate::protocol::compare::compare;
-use crate::protocol::{Catalogue, Change, NodeId, Role};
+use crate::protocol::{Catalogue, Change, Node, NodeId, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::flash::{Flash, JOURNAL};
 use crate::volume::pushed::Pushed;
@@ -75,6 +75,21 @@ impl<S: Store> Flash<S> {
             .then_some(behind.at)
     }
 
+    /// Files that are other than the branch was left with them, though size and time are the same, as
+    /// after a loss of power: to look at them shows nothing.
+    fn other_though_alike(&self, role: Role) -> Vec<NodeId> {
+        let Some(behind) = self.behind(role) else {
+            return Vec::new();
+        };
+        let pushing = behind.pushing.iter().flat_map(|pushing| &pushing.touched);
+        let is_alike = |(id, before): &(&NodeId, &Option<Node>)| {
+            let both = Option::as_ref(before).zip(self.state.catalogue.get(**id));
+            both.is_some_and(|(before, now)| before.version != now.version && before.is_alike(now))
+        };
+        let alike = behind.touched.iter().chain(pushing).filter(is_alike);
+        alike.map(|(id, _)| *id).collect()
+    }
+
     fn begin_survey(&mut self, role: Role, known_at: Option<u64>) -> io::Result<Option<Look>> {
         self.settle()?;
         let behind = self.behind(role);
@@ -83,8 +98,9 @@ impl<S: Store> Flash<S> {
             return Ok(None);
         }
         let at = known_at.unwrap_or(self.state.seq + 1);
+        let alike = self.other_though_alike(role);
         self.surveyed.insert(role);
-        self.record(Change::Surveyed(role, at, Vec::new()))?;
+        self.record(Change::Surveyed(role, at, alike))?;
         Ok(Some(Look {
             at,
             catalogue: self.state.catalogue.clone(),

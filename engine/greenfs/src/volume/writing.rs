@@ -1,16 +1,22 @@
 //! What programs do to the data of files. That they change is written down first, and which bytes; so
 //! a branch gets those, and keeps the others of what it has.
+//!
+//! Data that are overwritten in place may reach flash long before the time of the file does. So the
+//! journal says durably that the file may be other before the first of them is written: whoever opens
+//! the volume after a loss of power takes all of it for changed. That holds until the time is written
+//! down; until then further ranges are kept in memory.
 
 use std::io;
 use std::ops::Range;
 
+use crate::branch::own;
 use crate::branch::store::Store;
 use crate::protocol::dirty::EVERYTHING;
 use crate::protocol::{Change, NodeId};
-use crate::volume::flash::Flash;
+use crate::volume::flash::{Flash, JOURNAL};
 
 /// What may change with the size of a file: a program that moves its end back and forth leaves zeros.
-pub fn cut(size_b: u64) -> Range<u64> {
+fn cut(size_b: u64) -> Range<u64> {
     size_b..EVERYTHING.end
 }
 
@@ -19,8 +25,9 @@ impl<S: Store> Flash<S> {
         let path = self.path(id)?;
         let range = offset..offset + data.len() as u64;
         self.complete(id)?;
-        self.begin_writing(id, &range)?;
-        let written = self.store.write(&path, offset, data);
+        let first = self.begin_writing(id, &range)?;
+        let ready = self.make_durable(first);
+        let written = ready.and_then(|()| self.store.write(&path, offset, data));
         self.end_writing(id, &range)?;
         written
     }
@@ -30,73 +37,123 @@ impl<S: Store> Flash<S> {
         if size_b > 0 {
             self.complete(id)?;
         }
-        self.begin_writing(id, &cut(size_b))?;
-        let emptied = self.empty(id);
-        let written = emptied.and_then(|()| self.store.truncate(&path, size_b));
+        self.cut(id, size_b, |store| store.truncate(&path, size_b))
+    }
+
+    /// Change the size of a file by `cut_it`, and write that down before and after.
+    pub fn cut(
+        &mut self,
+        id: NodeId,
+        size_b: u64,
+        cut_it: impl FnOnce(&mut S) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let first = self.begin_writing(id, &cut(size_b))?;
+        let ready = match size_b {
+            0 => self.empty(id),
+            _ => self.make_durable(first),
+        };
+        let done = ready.and_then(|()| cut_it(&mut self.store));
+        if done.is_ok() && size_b == 0 {
+            // What comes next is written elsewhere, and is found with the new time or not at all.
+            self.fresh.insert(id, 0);
+        }
         self.end_writing(id, &cut(size_b))?;
-        written
+        done
     }
 
     /// Write down that these bytes of a file change, before they do. One that has no name any more is
-    /// nobody's.
-    pub fn begin_writing(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<()> {
-        if !self.written.contains(&id) && !self.writing.contains_key(&id) {
-            // What others did to it on flash would pass for what is written now.
-            self.note_file(id)?;
-        }
+    /// nobody's. Returns the record up to which the journal must be durable first; none if it need not.
+    pub fn begin_writing(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<Option<u64>> {
+        let is_first = !self.is_at_work(id);
         *self.writing.entry(id).or_default() += 1;
-        self.mark(id, range)
+        let noted = match is_first {
+            // What others did to it on flash would pass for what is written now.
+            true => self.note_file(id).map(drop),
+            false => Ok(()),
+        };
+        let begun = noted.and_then(|()| self.mark(id, range));
+        if begun.is_err() {
+            self.leave(id);
+        }
+        begun.map(|()| self.first_durable(id, range.start))
     }
 
     /// A write that was begun has come to its end: what was copied meanwhile may lack it.
     pub fn end_writing(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<()> {
+        self.leave(id);
+        self.mark(id, range)
+    }
+
+    fn leave(&mut self, id: NodeId) {
         if let Some(count) = self.writing.get_mut(&id) {
             *count -= 1;
             if *count == 0 {
                 self.writing.remove(&id);
             }
         }
-        self.mark(id, range)
     }
 
-    fn mark(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<()> {
+    /// Write down that these bytes of a file may be other: at once if nothing says yet that it changes, else
+    /// when its time is written down.
+    pub(super) fn mark(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<()> {
         let range = match self.shared.contains_key(&id) {
             true => &EVERYTHING,
             false => range,
         };
-        let mut behind = self.state.behind.values();
-        let is_noted = self.written.contains(&id) && behind.all(|its| its.has_noted(id, range));
-        if is_noted || self.state.catalogue.get(id).is_none() {
+        if self.state.catalogue.get(id).is_none() {
             return Ok(());
         }
-        self.record(Change::Write(id, range.start, range.end))?;
-        self.written.insert(id);
-        Ok(())
-    }
-
-    /// A program opens a file so that it can change it through memory, without a word.
-    pub fn begin_sharing(&mut self, id: NodeId) {
-        *self.shared.entry(id).or_default() += 1;
-    }
-
-    /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
-    pub fn end_sharing(&mut self, id: NodeId) -> io::Result<()> {
-        self.begin_writing(id, &EVERYTHING)?;
-        self.end_writing(id, &EVERYTHING)?;
-        if let Some(count) = self.shared.get_mut(&id) {
-            *count = count.saturating_sub(1);
+        if !self.written.contains(&id) || !self.has_noted(id, &(0..0)) {
+            self.record(Change::Write(id, range.start, range.end))?;
+            self.written.insert(id);
+        } else if !self.has_noted(id, range) {
+            self.unnoted.insert(id, range.clone());
         }
         Ok(())
     }
 
-    /// Nobody has anything open any more, whether the kernel came to say so or not.
-    pub fn end_all_sharing(&mut self) -> io::Result<()> {
-        for (id, count) in std::mem::take(&mut self.shared) {
-            match count {
-                0 => self.note_file(id).map(drop)?,
-                _ => self.end_sharing(id)?,
-            }
+    /// Whether it is written down for all branches that these bytes of a file may be other.
+    pub(super) fn has_noted(&self, id: NodeId, range: &Range<u64>) -> bool {
+        let mut behind = self.state.behind.values();
+        behind.all(|its| its.has_noted(id, range))
+    }
+
+    /// Write down which bytes of a file may be other, as far as that was left for now.
+    pub(super) fn note_ranges(&mut self, id: NodeId) -> io::Result<()> {
+        let ranges = self.unnoted.take(id);
+        if self.state.catalogue.get(id).is_none() {
+            return Ok(());
+        }
+        let mut changes = ranges
+            .iter()
+            .map(|range| Change::Write(id, range.start, range.end));
+        changes.try_for_each(|change| self.record(change))
+    }
+
+    /// The record up to which the journal must be durable before bytes of a file from this one on are
+    /// overwritten; none if that is so already, or a loss of power would show it anyway: by the size of
+    /// the file, or because every branch gets all of it.
+    pub(super) fn first_durable(&self, id: NodeId, from: u64) -> Option<u64> {
+        let node = self.state.catalogue.get(id)?;
+        let is_durable = |since: &u64| *since <= self.durable;
+        let is_said = self.fresh.get(&id).is_some_and(is_durable);
+        let mut behind = self.state.behind.values();
+        let is_elsewhere = behind.any(|its| !its.lacks_all(id));
+        let is_needed = from < node.attributes.size && is_elsewhere && !is_said;
+        is_needed.then_some(self.state.seq)
+    }
+
+    /// Make the journal durable up to a record, if there is one to wait for.
+    fn make_durable(&mut self, record: Option<u64>) -> io::Result<()> {
+        if let Some(record) = record {
+            self.store.sync(&own(JOURNAL))?;
+            self.note_durable(record);
         }
         Ok(())
+    }
+
+    /// The journal was made durable up to this record.
+    pub fn note_durable(&mut self, record: u64) {
+        self.durable = self.durable.max(record);
     }
 }

@@ -10,6 +10,7 @@ mod memory;
 mod mortal;
 mod mounted;
 mod operation;
+mod overwritten;
 mod parts;
 mod pooled;
 mod refusals;

@@ -1,8 +1,9 @@
 //! A branch in memory that can lose power: what was not made durable may be gone then.
 //!
 //! Names and attributes are lost from the latest backwards, as by a journaling file system; the data
-//! of each file are lost or not on their own.
+//! of each file are lost or not on their own, or are there before its time and size are.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
@@ -111,14 +112,22 @@ impl Memory {
     pub fn cut_power(&mut self, luck: u64) {
         let steps = std::mem::take(&mut self.steps);
         let names_left = (luck % (steps.len() as u64 + 1)) as usize;
+        let mut own_b = BTreeMap::new();
         for (index, (at_ns, step)) in steps.iter().enumerate() {
-            let stays = match step {
-                Step::Write((number, _), ..) | Step::Truncate((number, _), _) => {
-                    (luck >> (number % 32)) & 1 == 0
+            let is_so = |bit: u64| (luck >> bit) & 1 == 1;
+            let does_step = match step {
+                Step::Write(file, ..) | Step::Truncate(file, _) => {
+                    let is_lost = is_so(file.0 % 32);
+                    // Its blocks got there before its inode, and no other ones.
+                    let is_ahead = is_so(32 + file.0 % 32);
+                    if is_ahead && !is_lost {
+                        self.durable.overwrite(&mut own_b, step);
+                    }
+                    !is_lost && !is_ahead
                 }
                 _ => index < names_left,
             };
-            if stays {
+            if does_step {
                 let _ = self.durable.do_step(*at_ns, step);
             }
         }

@@ -9,6 +9,9 @@ use greenfs::protocol::{Attributes, Kind};
 
 const ROOT: u64 = 2;
 
+/// A block of a file. Bytes.
+const BLOCK_B: u64 = 4096;
+
 #[derive(Clone, Debug)]
 pub struct Inode {
     /// When it was made: its number may have been another's before.
@@ -112,6 +115,30 @@ impl Tree {
         let is_named = |inode: &Inode| inode.entries.values().any(|entry| *entry == number);
         if !self.inodes.values().any(is_named) {
             self.inodes.remove(&number);
+        }
+    }
+
+    /// What a step changes in the blocks that a file has had: `own_b` says up to where they are still its
+    /// own. Its inode stays as it was.
+    pub fn overwrite(&mut self, own_b: &mut BTreeMap<File, u64>, step: &Step) {
+        let (Step::Write(file, ..) | Step::Truncate(file, _)) = step else {
+            return;
+        };
+        let Some(inode) = self.file(file) else { return };
+        let own_b = own_b.entry(*file).or_insert(inode.data.len() as u64);
+        let within = |from: u64, to: u64| from.min(*own_b) as usize..to.min(*own_b) as usize;
+        match step {
+            Step::Write(_, offset, data) => {
+                let there = within(*offset, offset + data.len() as u64);
+                let length = there.len();
+                inode.data[there].copy_from_slice(&data[..length]);
+            }
+            // The rest of the last block is of zeros, unless there is none.
+            Step::Truncate(_, size) => {
+                inode.data[within(*size, size.next_multiple_of(BLOCK_B))].fill(0);
+                *own_b = (*size).min(*own_b);
+            }
+            _ => (),
         }
     }
 

@@ -1,0 +1,26 @@
+//! Files that programs have closed, and whose memory some may still share with the kernel.
+
+use std::io;
+
+use crate::branch::folder::Folder;
+use crate::volume::Flash;
+
+/// Files that no memory can change any more are like all others from now on; what changed of them after
+/// they were brought is brought once more. Returns whether anything is.
+pub fn let_go(flash: &mut Flash<Folder>) -> io::Result<bool> {
+    let before = flash.state().seq;
+    for id in flash.closed() {
+        // One that has no name any more is nobody's.
+        let path = flash.path(id).ok();
+        if !path.is_some_and(|path| flash.store().may_be_written(&path)) {
+            flash.end_mapping(id)?;
+        }
+    }
+    Ok(flash.state().seq != before)
+}
+
+/// Nobody has a file open any more, whatever the kernel came to say.
+pub fn end(flash: &mut Flash<Folder>) -> io::Result<()> {
+    let_go(flash)?;
+    flash.end_all_sharing()
+}

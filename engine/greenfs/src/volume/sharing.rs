@@ -1,0 +1,64 @@
+//! Files that programs may change through memory that they share with the kernel, without a word: as
+//! long as one has it open, and as long as that memory stays. Their time tells nothing meanwhile, and
+//! what was copied of them may be a mix of then and later.
+
+use std::io;
+
+use crate::branch::store::Store;
+use crate::protocol::NodeId;
+use crate::protocol::dirty::EVERYTHING;
+use crate::volume::flash::Flash;
+
+impl<S: Store> Flash<S> {
+    /// A program opens a file so that it can change it. Returns the record up to which the journal must
+    /// be durable before it can; none if it need not.
+    ///
+    /// # Errors
+    /// If the journal cannot be written, or another program has put another file there. It is not open
+    /// then.
+    pub fn begin_sharing(&mut self, id: NodeId) -> io::Result<Option<u64>> {
+        *self.shared.entry(id).or_default() += 1;
+        let node = self.state.catalogue.get(id);
+        if node.is_some_and(|node| node.changed_ns != 0) {
+            // From here on its time tells nothing.
+            if let Err(error) = self.note_file(id) {
+                self.leave_shared(id);
+                return Err(error);
+            }
+        }
+        Ok(self.first_durable(id, 0))
+    }
+
+    /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
+    pub fn end_sharing(&mut self, id: NodeId) -> io::Result<()> {
+        self.leave_shared(id);
+        self.mark(id, &EVERYTHING)
+    }
+
+    fn leave_shared(&mut self, id: NodeId) {
+        if let Some(count) = self.shared.get_mut(&id) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Files that nobody has open, and that memory may still change.
+    pub fn closed(&self) -> Vec<NodeId> {
+        let closed = self.shared.iter().filter(|(_, count)| **count == 0);
+        closed.map(|(id, _)| *id).collect()
+    }
+
+    /// No memory can change a file any more: it is brought once more, unless it is still to be brought.
+    pub fn end_mapping(&mut self, id: NodeId) -> io::Result<()> {
+        if !self.has_noted(id, &EVERYTHING) {
+            self.mark(id, &EVERYTHING)?;
+        }
+        self.shared.remove(&id);
+        Ok(())
+    }
+
+    /// Nobody has anything open any more, whether the kernel came to say so or not.
+    pub fn end_all_sharing(&mut self) -> io::Result<()> {
+        let ids: Vec<NodeId> = self.shared.keys().copied().collect();
+        ids.into_iter().try_for_each(|id| self.end_mapping(id))
+    }
+}

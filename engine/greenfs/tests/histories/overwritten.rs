@@ -1,0 +1,113 @@
+//! Data that are overwritten in place, and reach flash before anything says so.
+
+use std::path::Path;
+
+use greenfs::branch::identity::{self, Identity};
+use greenfs::branch::store::read_whole;
+use greenfs::protocol::Role;
+
+use crate::memory::Memory;
+use crate::operation::Operation;
+use crate::world::World;
+
+const FILE: &str = "a";
+
+/// Larger than a block.
+const SIZE_B: usize = 5000;
+
+/// Power goes when the data of all files are there, and of no inode and no line of the journal more than
+/// was made durable.
+const AHEAD: u64 = u64::MAX << 32;
+
+/// A volume whose branches have a file.
+fn world() -> World<Memory> {
+    let mut world = World::new(Memory::new);
+    world.operate(&Operation::Create(FILE.into(), false));
+    world.operate(&write(0, SIZE_B));
+    world.fsync();
+    world
+}
+
+fn write(at: u64, size_b: usize) -> Operation {
+    let data = (0..size_b).map(|byte| (byte as u64 * 7 + at) as u8);
+    Operation::Write(FILE.into(), at, data.collect())
+}
+
+/// Flash would have other data than the branches for ever, and nobody would know.
+#[test]
+fn what_is_there_before_the_journal_says_so_is_brought() {
+    let cut = || Operation::Truncate(FILE.into(), 10);
+    let empty = || Operation::Truncate(FILE.into(), 0);
+    let dress = || Operation::Dress(FILE.into(), true, 3);
+    let rename = || Operation::Rename(FILE.into(), "b".into());
+    for operations in [
+        vec![write(1, 4)],
+        vec![write(1, 4), write(4000, 900)],
+        vec![cut()],
+        vec![empty(), write(3, 50), write(1, 4)],
+        vec![write(1, 4), dress()],
+        vec![write(1, 4), rename()],
+    ] {
+        for lost in 0..32 {
+            let mut world = world();
+            operations.iter().for_each(|one| world.operate(one));
+            world.crash(None, Some(AHEAD | 1 << lost), None, None);
+            world.settle();
+        }
+    }
+}
+
+/// The same amid a synchronisation, after one, and once its line was thought to be durable.
+#[test]
+fn it_is_brought_whatever_was_done_before() {
+    for after in 0..40 {
+        let mut world = world();
+        world.operate(&write(1, 4));
+        world.crash(Some(after), Some(AHEAD), None, None);
+        world.operate(&write(2, 4));
+        world.crash(None, Some(AHEAD), None, None);
+        world.settle();
+    }
+}
+
+/// A branch that has to be compared would be taken to have what it has not: its size and time are those
+/// of flash.
+#[test]
+fn a_branch_that_is_compared_gets_it_too() {
+    let mut world = world();
+    world.go_away(Role::Disk);
+    world.operate(&write(1, 4));
+    world.crash(None, Some(AHEAD), None, None);
+    let disk = world.branch(Role::Disk);
+    let its = identity::read(&*disk.borrow(), Path::new("disk"));
+    // So a comparison is left that was interrupted.
+    let unknown = Identity {
+        at: 0,
+        whole: false,
+        ..its.expect("it is ours").expect("it was brought up")
+    };
+    identity::write(&mut *disk.borrow_mut(), &unknown).expect("it is in memory");
+    world.settle();
+}
+
+fn lines(world: &World<Memory>) -> usize {
+    let journal = read_whole(&*world.flash().borrow(), Path::new(".greenfs/journal"));
+    let journal = journal.expect("it can be read").expect("it is there");
+    journal.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Each of many small writes would cost a line.
+#[test]
+fn neighbouring_writes_are_one_line() {
+    let mut world = world();
+    let before = lines(&world);
+    for nth in 0..100 {
+        world.operate(&write(nth * 7, 7));
+    }
+    world.operate(&write(3000, 7));
+    assert_eq!(lines(&world) - before, 1, "the file changes");
+    world.fsync();
+    // Two ranges, size and time, and for both branches the begin and the end.
+    assert!(lines(&world) - before <= 8, "{}", lines(&world) - before);
+    world.settle();
+}
