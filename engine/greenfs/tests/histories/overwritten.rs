@@ -1,13 +1,17 @@
 //! Data that are overwritten in place, and reach flash before anything says so.
 
+use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::Path;
 
 use greenfs::branch::identity::{self, Identity};
 use greenfs::branch::store::read_whole;
-use greenfs::protocol::Role;
+use greenfs::protocol::{NodeId, ROOT, Role};
+use greenfs::volume::{Flash, New};
 
 use crate::memory::Memory;
-use crate::operation::Operation;
+use crate::mortal::Mortal;
+use crate::operation::{Operation, node};
 use crate::world::World;
 
 const FILE: &str = "a";
@@ -110,4 +114,35 @@ fn neighbouring_writes_are_one_line() {
     // Two ranges, size and time, and for both branches the begin and the end.
     assert!(lines(&world) - before <= 8, "{}", lines(&world) - before);
     world.settle();
+}
+
+/// Every write would wait for the disk.
+#[test]
+fn only_the_first_write_over_old_data_waits() {
+    let size_b = SIZE_B as u64;
+    let waits = |flash: &mut Flash<Mortal<Memory>>, id: NodeId, range: Range<u64>| {
+        let first = flash.begin_writing(id, &range);
+        let ended = flash.end_writing(id, &range);
+        ended.and(first).expect("it is in memory").is_some()
+    };
+    let mut world = world();
+    let flash = &mut world.volume().flash;
+    let old = node(flash, Path::new(FILE)).expect("it is there");
+    assert!(!waits(flash, old, size_b..size_b + 4), "it is appended");
+    assert!(waits(flash, old, 0..4));
+    flash.write(old, 0, b"data").expect("it is in memory");
+    assert!(!waits(flash, old, 4..8), "the journal says so already");
+    flash.settle().expect("it is in memory");
+    assert!(waits(flash, old, 4..8), "the file rested");
+    flash.truncate(old, 0).expect("it is in memory");
+    assert!(!waits(flash, old, 0..4), "it was emptied");
+    let new = New {
+        mode: 0o600,
+        owner: None,
+    };
+    let new = flash.create(ROOT, OsStr::new("new"), new);
+    let new = new.expect("nothing is there");
+    flash.write(new, 0, b"data").expect("it is in memory");
+    flash.settle().expect("it is in memory");
+    assert!(!waits(flash, new, 0..4), "no branch has it");
 }
