@@ -25,9 +25,10 @@ def check_same(key: str, begun: Mapping[str, Any], today: Mapping[str, Any], fol
     then, now = _lasting(begun[key]), _lasting(today[key])
     if then != now:
         raise FsgreenError(
-            f"the campaign began with another {key}:\n    then {then}\n    now  {now}",
+            f"the {key} is not the one that the campaign began with:\n"
+            f"    then {then}\n    now  {now}",
             where=folder,
-            next_step="continue with the first one (--testbed, --folder), or begin another with "
+            next_step="go on with the first one (--testbed, --folder), or begin another with "
             "--name",
         )
 
@@ -49,7 +50,7 @@ def check_texts(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path
             f"{name}: then {texts[name][:12]}, now {now[:12]}" for name, now in changed.items()
         ]
         raise FsgreenError(
-            "the campaign began with another text of a workload, and trials of "
+            "the text of a workload is not the one that the campaign began with, and trials of "
             "both would not be pooled (rule 9), by SHA-256:\n    " + "\n    ".join(lines),
             where=folder,
             next_step="bring back the text (git log -p --follow FILE.f shows its changes), "
@@ -63,7 +64,7 @@ def check_machine(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Pa
     if changed:
         lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
         raise FsgreenError(
-            "the machine has changed since the campaign began, and trials of both would not "
+            "the machine is not as the campaign began with it, and trials of both would not "
             "be pooled (rule 9):\n    " + "\n    ".join(lines),
             where=folder,
             next_step="set it as it was (boot that kernel, fsgreen host show), "

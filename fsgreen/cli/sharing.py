@@ -52,7 +52,7 @@ def _export(options: argparse.Namespace) -> None:
         f"the file has {len(results.cells)} cells, {len(results.effects)} comparisons, "
         f"the rules that fired ({rules})"
     )
-    command.show(f"words of your study in the file: {', '.join(done.words)}", hang=2)
+    command.show(f"words of the study go as they are: {', '.join(done.words)}", hang=2)
     print("left out, like everything that the library does not list:")
     for what in done.left_out:
         command.show(f"  {what}", hang=4)

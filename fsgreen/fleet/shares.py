@@ -57,7 +57,7 @@ class Shares:
         for block, name in owners.items():
             if block not in self._blocks:
                 raise FsgreenError(
-                    f"block {block} was given to {name}, but the plan has no such block",
+                    f"block {block} was given to {name}, and the plan has none of that number",
                     where=given.file_of(order.campaign),
                     next_step="undo the change of the study, or begin another campaign with --name",
                 )

@@ -22,7 +22,7 @@ def about(results: Results) -> str:
     """Return in a line on what the numbers of a file rest."""
     machine, testbed = results.machine, results.testbed
     told = [
-        "" if results.testbeds_count == 1 else f"{results.testbeds_count} equal testbeds",
+        "" if results.testbeds_count == 1 else f"{results.testbeds_count} testbeds that are alike",
         machine.cpu or "unknown processor",
         "" if machine.cores_count is None else plural(machine.cores_count, "core"),
         "" if machine.memory_b is None else f"{machine.memory_b >> 30} GiB",

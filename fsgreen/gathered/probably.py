@@ -18,7 +18,7 @@ def check_study(gathered: Gathered, study: str) -> None:
     theirs = gathered.results[0].study
     if theirs != study:
         raise FsgreenError(
-            f"the files are of the study {theirs}, but the campaign is of {study}",
+            f"the files are of the study {theirs}, and the campaign is of {study}",
             where=gathered.files[0],
             next_step=f"name files of {study}, or another --campaign",
         )

@@ -124,7 +124,7 @@ def _levels(
     texts = (level for level in levels.values() if isinstance(level, str))
     if other := next((text for text in texts if text not in words), None):
         raise FsgreenError(
-            f"its tables have a level that its plan does not have: {other}",
+            f"its tables have a level that its plan has not: {other}",
             where=paths.results(campaign),
             next_step=paths.made_anew(campaign),
         )

@@ -81,7 +81,7 @@ def unpack(campaign: str) -> Path:
         ]:
             more = f", nor are {len(changed) - 1} files more" if len(changed) > 1 else ""
             raise FsgreenError(
-                f"{changed[0]} differs from the pack{more}",
+                f"{changed[0]} is not what was packed{more}",
                 where=folder,
                 next_step=f"for that of the pack, move this away, then: fsgreen unpack {campaign}",
             )

@@ -58,7 +58,7 @@ class DirectoryStack:
             )
         if option != "default":
             raise FsgreenError(
-                f"the testbed directory takes a file system as it is, without the option {option}",
+                f"the testbed directory takes a file system as it is, not with the option {option}",
                 where=self._parent,
                 next_step="measure the option default, or take --testbed loop as root",
             )

@@ -75,7 +75,7 @@ class KernelStack:
             filesystems.check_zoned(recipe, its)
         elif recipe.discards and volume.queue.number("discard_max_bytes") == 0:
             raise FsgreenError(
-                f"{recipe.file_system.name} {recipe.option} discards, but the disk cannot",
+                f"{recipe.file_system.name} {recipe.option} discards, and the disk cannot",
                 where=f"testbed {self._device.kind}",
                 next_step="leave discard out, or take a disk that discards: --testbed simdisk "
                 "--disk x25-m-g2",

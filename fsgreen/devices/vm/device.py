@@ -110,7 +110,7 @@ class VmDevice(OnThisMachine):
         ):
             if wrong:
                 raise FsgreenError(
-                    f"the testbed vm cannot provide {name}: {levels[name]}",
+                    f"the testbed vm does not bring about {name}: {levels[name]}",
                     where="testbed vm",
                     next_step=f"leave {name} out of the study or profile, or take --testbed loop",
                 )

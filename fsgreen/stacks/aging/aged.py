@@ -91,7 +91,7 @@ def verify(aged: Aged, place: Path) -> None:
     ]
     if wrong:
         raise FsgreenError(
-            f"the aged file system has changed: {'; '.join(wrong)}",
+            f"the aged file system is not as it was: {'; '.join(wrong)}",
             where=place,
             next_step="see dmesg, then start the same command again: it ages the file system anew",
         )

@@ -175,7 +175,7 @@ class Harness:
         except OSError as error:
             process.terminate()
             raise FsgreenError(
-                f"the measurement was stopped, because it cannot be recorded: {error.strerror}",
+                f"what is measured cannot be noted, so it was stopped: {error.strerror}",
                 where=self._kept,
                 next_step="free space or give access there, then start again",
             ) from error

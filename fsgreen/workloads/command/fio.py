@@ -67,7 +67,7 @@ class Fio:
         ]
         if theirs:
             raise FsgreenError(
-                f"a workload may not set {theirs[0]}: fsgreen reads fio's output while it runs",
+                f"{theirs[0]} is not for a workload to set: its output is read as it runs",
                 where=" ".join(command),
                 next_step="leave it out of the command",
             )
