@@ -76,7 +76,7 @@ def test_the_plan_says_what_it_takes_and_what_nobody_knows_yet(page):
     plan = page.value(f"{LINES}.find((text) => text.includes('1 cell x 3'))")
     assert "the testbed only has" in plan and "disk space: up to 4096 MiB" in plan
     press(page, "What it can decide")
-    page.wait(f"{LINES}.some((text) => text.includes('nobody knows how far its trials scatter'))")
+    page.wait(f"{LINES}.some((text) => text.includes('the scatter of its trials is not known'))")
     press(page, "Preflight")
     page.wait(f"{TEXT}.includes('that could disturb it: in order')")
     heads = "[...document.querySelectorAll('.fsgreen-table th')].map((th) => th.textContent)"
