@@ -115,6 +115,7 @@ suites() {
 
 # usage: serve [OPTION...]: on the address that it had before, if any
 serve() {
+  rm -f said-by-server # what the one before said is not taken for its word
   "$program" serve remote --listen "${address:-127.0.0.1:0}" --cert "$home/keys/server/cert.pem" \
     --key "$home/keys/server/key.pem" --clients "$home/keys/ca.pem" "$@" >said-by-server &
   echo $! >server.pid
