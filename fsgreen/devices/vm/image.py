@@ -47,6 +47,7 @@ CODE = (
     "errors.py",
     "greenfs.py",
     "paths.py",
+    "processes.py",
     "progress.py",
     "scratch.py",
     "simdisk/*.py",
