@@ -73,7 +73,7 @@ def test_an_unknown_notebook_names_the_known_ones() -> None:
 
 
 def test_a_notebook_that_is_no_step_is_for_the_lab() -> None:
-    with pytest.raises(FsgreenError, match=r"no step(.|\n)*next:  \./run lab"):
+    with pytest.raises(FsgreenError, match=r"not part of the pipeline(.|\n)*next:  \./run lab"):
         pipeline.run_notebook("labs/fool_yourself_with_a_disk")
 
 
