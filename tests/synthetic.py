@@ -307,6 +307,7 @@ def row(planned, levels, rate, power_w, boundary):
         "latency_p99_s": 1e-2,
         "flush_duration_s": 0.2,
         "resident_percent": 0.0,
+        "events_count": 0,
         "dirty_before_flush_b": 2**20,
         "dirty_after_flush_b": 0,
         "steady": "flat",

@@ -21,7 +21,7 @@ GEOMETRY = {
 
 STATE_COLUMNS = (
     *("device_read_percent", "device_write_percent", "device_request_s", "device_busy_percent"),
-    *("resident_percent", "files_b", "memory_limit_b", "data_over_memory_x"),
+    *("resident_percent", "files_b", "memory_limit_b", "data_over_memory_x", "events_count"),
     *GEOMETRY.values(),
 )
 """What a trial's own counters tell of the state that it was in (rule 45)."""
@@ -68,7 +68,8 @@ def made(record: TrialRecord) -> dict[str, float]:
 def state_of(record: TrialRecord) -> dict[str, float]:
     """Return what was found of the files, the memory for them, the cache and dirty pages.
 
-    Older records do not say it. Memory is empty where all of the machine's may be used.
+    Older records do not say it. Memory is empty where all of the machine's may be used. Events are
+    those of the profile, such as a cable that was pulled.
     """
     share, flush = record.resident_share, record.flush
     files_b = math.nan if record.files_b is None else record.files_b
@@ -78,6 +79,7 @@ def state_of(record: TrialRecord) -> dict[str, float]:
         "files_b": files_b,
         "memory_limit_b": limit_b,
         "data_over_memory_x": files_b / limit_b,
+        "events_count": len(record.events),
         "dirty_before_flush_b": math.nan if flush is None else flush.dirty_before_b,
         "dirty_after_flush_b": math.nan if flush is None else flush.dirty_after_b,
     }

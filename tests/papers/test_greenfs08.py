@@ -197,6 +197,7 @@ def test_an_order_of_four_is_not_reproduced_by_its_ends():
         {
             **{"workload": "startup", "file_system": name.strip(), "option": "default"},
             **{"flash": flash, "load_ops_s": None, "block": block, "resident_percent": 0.0},
+            "events_count": 0,
             "duration_s": took_s * (1 + block / 1000),
         }
         for name, (flash, took_s) in files.items()
@@ -211,6 +212,25 @@ def test_an_order_of_four_is_not_reproduced_by_its_ends():
         "slower from the local disk than by NFS": "not testable here",
         "flash and GreenFS level": "not reproduced",
     }
+
+
+@pytest.mark.parametrize(
+    ("events_count", "expected"), [(0, "reproduced"), (4, "not in the state of the claim")]
+)
+def test_what_was_disturbed_decides_no_claim_on_what_was_not(events_count, expected):
+    """A compilation while the cable is out would pass for GreenFS's own slowness."""
+    rows = [
+        {
+            **{"workload": "compile", "file_system": name, "option": "default", "flash": flash},
+            **{"load_ops_s": None, "block": block, "resident_percent": 0.0},
+            **{"events_count": events_count, "duration_s": took_s * (1 + block / 1000)},
+        }
+        for name, flash, took_s in (("ext3", None, 2.0), ("greenfs", "x25-m-g2-slowed", 2.18))
+        for block in range(1, 6)
+    ]
+    source = Source(pd.DataFrame(rows), 0.01, OF_PAPER.needs)
+    [part] = parts_of(OF_PAPER, "g_ssh_greenfs", source, CHECKS)
+    assert part.verdict == expected
 
 
 def test_trips_count_what_greenfs_does_and_leave_aps_open():

@@ -268,6 +268,7 @@ def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:
     There is a row for each trial of the pilot, so that a state may hold for some of them.
     """
     rows = []
+    events = {"events_count": len(plan.profile.events)}
     for cell in plan.cells:
         levels = plan.levels(cell)
         known = dict.fromkeys(STATE_COLUMNS, math.nan)
@@ -275,7 +276,7 @@ def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:
         states = (
             [known] if pilot is None else [{**known, **own} for own in _states(plan, cell, pilot)]
         )
-        rows += [{"label": cell.label, **levels, **state} for state in states or [known]]
+        rows += [{"label": cell.label, **levels, **state, **events} for state in states or [known]]
     return pd.DataFrame(rows)
 
 
