@@ -111,6 +111,12 @@ SHIPPED = {
         "4dcd7c012e6b9aa727f5305690c2c003d090099a18fa71d1886700806347e1b6",
         "9fe8d3dc7379d3f862095e584da171609ab1560a6649026adab7ce64eae9b487",
     ),
+    "massie25-rocksdb-vm": (
+        "massie25",
+        "rocksdb-guest",
+        "2774a1857467c4065d4e227b179c9af781f1331bf86df65c0733614788ed954d",
+        "b03cfea8d3fd71c0da49d5aac524292f32f9f9955c33d6e9270c1a17373b1abc",
+    ),
     "massie25-groups": (
         "massie25",
         "groups",
