@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -214,6 +215,31 @@ def test_help_lists_the_commands_of_the_script_and_those_of_fsgreen(tmp_path: Pa
     (tmp_path / ".venv" / "made-from").unlink()
     shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     assert "(./run environment)" in shown and not (tmp_path / ".venv.lock").exists()
+
+
+def test_what_is_started_beside_the_tests_ignores_no_signal(tmp_path: Path) -> None:
+    """Python ignores SIGPIPE and SIGXFSZ: tests of the engine wait for programs that these end."""
+    programs = {
+        ".venv/bin/python": f'exec {sys.executable} "$@"',
+        ".venv/bin/pytest": "exit 0",
+        ".venv/bin/ruff": "exit 0",
+        ".venv/bin/cargo": "exit 1",
+        ".venv/bin/mypy": "grep SigIgn /proc/self/status",
+        "engine/digest.sh": "echo digest",
+    }
+    stand_in(tmp_path, programs)
+    (tmp_path / ".venv" / "engine-from").write_text("digest shipped\n")
+    done = subprocess.run(
+        [tmp_path / "run", "test", "tests/meters"],
+        env=os.environ | {"HOME": f"{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (ignored,) = re.findall(r"^SigIgn:\s+([0-9a-f]+)$", done.stdout, flags=re.MULTILINE)
+    for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
+        assert not int(ignored, 16) >> (number - 1) & 1, number.name
 
 
 @pytest.fixture
