@@ -204,17 +204,28 @@ def test_an_option_that_pytest_does_not_know_is_refused_before_anything_is_check
     assert "next: " in said.stderr and "test:" not in said.stderr
 
 
-def test_help_lists_the_commands_of_the_script_and_those_of_fsgreen(tmp_path: Path) -> None:
-    """Who looks for `lab` in `./run --help` must find it, and waits for no environment."""
-    stand_in(tmp_path, {".venv/bin/python": "exit 1", ".venv/bin/fsgreen": "echo fsgreen $*"})
-    asked = [tmp_path / "run", "--help"]
-    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-    for command in ("test", "lab", "engine"):
-        assert f"\n  {command} " in shown
-    assert shown.endswith("\nfsgreen --help\n")
-    (tmp_path / ".venv" / "made-from").unlink()
-    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-    assert "(./run environment)" in shown and not (tmp_path / ".venv.lock").exists()
+def test_help_lists_all_commands_also_where_there_is_no_environment_yet(tmp_path: Path) -> None:
+    """Who looks for `lab` or `doctor` in a fresh clone waits for no packages."""
+    bare = tmp_path / ".venv" / "bin" / "python"
+    stand_in(tmp_path, {".venv/bin/python": f'exec {sys.executable} -S "$@"'})
+    (tmp_path / "fsgreen").symlink_to(paths.code() / "fsgreen")
+    asked = os.environ | {"COLUMNS": "100", "PYTHON": f"{bare}"}
+
+    def shown(*command: str | Path) -> str:
+        return subprocess.run(
+            [*command, "--help"], capture_output=True, text=True, check=True, env=asked
+        ).stdout
+
+    commands = shown(sys.executable, "-m", "fsgreen")
+    assert "\n    doctor " in commands
+    for fresh in (False, True):
+        if fresh:
+            (tmp_path / ".venv" / "made-from").unlink()
+        own, of_fsgreen = shown(tmp_path / "run").split("\n\nusage: fsgreen")
+        assert f"usage: fsgreen{of_fsgreen}" == commands
+        for command in ("test", "lab", "engine"):
+            assert f"\n  {command} " in own
+    assert not (tmp_path / ".venv.lock").exists()
 
 
 def test_what_is_started_beside_the_tests_ignores_no_signal(tmp_path: Path) -> None:
