@@ -24,6 +24,7 @@ class Process(NamedTuple):
     pid: int
     name: str
     state: str
+    parent: int
     user_s: float
     system_s: float
     start_ticks: int
@@ -44,11 +45,20 @@ def of(pid: int) -> Process:
     before, _, after = (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")
     fields = after.split()
     user_s, system_s = (int(ticks) * TICK_S for ticks in fields[11:13])
-    return Process(pid, before.partition("(")[2], fields[0], user_s, system_s, int(fields[19]))
+    name, parent, start_ticks = before.partition("(")[2], int(fields[1]), int(fields[19])
+    return Process(pid, name, fields[0], parent, user_s, system_s, start_ticks)
 
 
-def running() -> Iterator[Process]:
-    """Yield every process that is seen from here."""
+def others() -> Iterator[Process]:
+    """Yield every process that is seen from here, but this one and those that it started."""
+    seen = [*_seen()]
+    own = {os.getpid()}
+    while more := {one.pid for one in seen if one.parent in own} - own:
+        own |= more
+    yield from (one for one in seen if one.pid not in own)
+
+
+def _seen() -> Iterator[Process]:
     for entry in os.listdir(PROC):
         if entry.isdecimal():
             with suppress(OSError):

@@ -5,12 +5,13 @@ import shutil
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from fsgreen import processes
 from fsgreen.processes import Process
 
-COMPILER = Process(105, "rustc", "R", 1.0, 1.0, 7)
+COMPILER = Process(105, "rustc", "R", 1, 1.0, 1.0, 7)
 
 
 def test_a_process_has_its_own_name_and_times():
@@ -27,9 +28,22 @@ def test_a_name_may_hold_what_ends_a_name(tmp_path):
         try:
             while (found := processes.of(asleep.pid)).name != program.name:
                 assert not found.ended
-            assert program.name in {one.name for one in processes.running()}
         finally:
             asleep.kill()
+
+
+def test_nobody_is_told_to_end_the_campaign_that_asks_or_what_it_started():
+    """It works a little before its first trial, and so does the virtual machine of a testbed."""
+    with subprocess.Popen(["sh", "-c", "sleep 60; true"]) as child:
+        try:
+            while not (found := psutil.Process(child.pid).children()):
+                assert child.poll() is None
+            seen = {one.pid for one in processes.others()}
+            assert os.getppid() in seen
+            assert not seen & {os.getpid(), child.pid, found[0].pid}
+        finally:
+            for one in (*psutil.Process(child.pid).children(), child):
+                one.kill()
 
 
 def test_what_ended_is_told_from_what_runs():
@@ -41,7 +55,7 @@ def test_what_ended_is_told_from_what_runs():
 
 
 def test_the_busiest_is_who_took_most_since():
-    other = Process(9, "long-lived", "S", 500.0, 20.0, 3)
+    other = Process(9, "long-lived", "S", 1, 500.0, 20.0, 3)
     after = [COMPILER._replace(user_s=2.5), other._replace(user_s=501.0)]
     assert processes.busiest([COMPILER, other], after) == "rustc (process 105)"
 

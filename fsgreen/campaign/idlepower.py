@@ -45,17 +45,17 @@ def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percen
     """
     busy_percent, who = 0.0, ""
     for _ in range(ATTEMPTS):
-        before, running = audit.HERE.text("proc/stat") or "", [*processes.running()]
+        before, running = audit.HERE.text("proc/stat") or "", [*processes.others()]
         power_w = _mean_power_w(campaign.folder / ".idle.raw", meters)
         used = load.shares(before, audit.HERE.text("proc/stat") or "")
         busy_percent = 0.0 if used is None else used.busy_percent
         if busy_percent < others_percent:
             return power_w
-        who = processes.busiest(running, processes.running())
-    most = f", most of it {who}" if who else ""
+        who = processes.busiest(running, processes.others())
+    most = f"; of the programs here, {who} took most" if who else ""
     raise FsgreenError(
         f"idle power cannot be measured: others use {busy_percent:.0f} % of all cores, "
-        f"{others_percent:g} % or more{most} (rule 10)",
+        f"{others_percent:g} % or more (rule 10){most}",
         where=f"the start of the campaign {campaign.name}",
         next_step="end other work (top), then start the same command again",
     )
