@@ -11,6 +11,7 @@ from fsgreen.campaign.drive import run
 from fsgreen.campaign.machine import machine_alone
 from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
+from fsgreen.campaign.unwritten import write_out
 from fsgreen.design.members import as_measured
 from fsgreen.devices import image
 from fsgreen.errors import FsgreenError
@@ -28,9 +29,9 @@ def measure(
 ) -> Campaign:
     """Measure the pending trials of a study and print where and on what.
 
-    What a killed run left mounted or attached is removed first. What the preflight table warns of
-    is printed, and kept with the campaign. On a testbed with one file system only its cells are
-    measured, and the plan says so.
+    What a killed run left mounted or attached is removed first, and what others left unwritten is
+    written. What the preflight table warns of is printed, and kept with the campaign. On a testbed
+    with one file system only its cells are measured, and the plan says so.
 
     Parameters
     ----------
@@ -70,6 +71,7 @@ def measure(
             for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
+        write_out()
         findings = look(place, plan)
         for finding in findings:
             if finding.severity in preflight.DISTURBING:

@@ -102,11 +102,17 @@ def _memory(tree: Tree) -> Finding:
     return Finding("memory", state, "warning", "end what takes it: top -o %MEM")
 
 
-def _dirty(tree: Tree) -> Finding:
+def unwritten_b(tree: Tree) -> int | None:
+    """Return the bytes that wait for, or are on their way to, the disks; None if not readable."""
     dirty_b, writing_b = (machine.meminfo_b(tree, key) for key in ("Dirty", "Writeback"))
-    if dirty_b is None or writing_b is None:
+    return None if dirty_b is None or writing_b is None else dirty_b + writing_b
+
+
+def _dirty(tree: Tree) -> Finding:
+    waiting_b = unwritten_b(tree)
+    if waiting_b is None:
         return Finding("unwritten data", "not readable", "note")
-    state = f"{(dirty_b + writing_b) / 2**20:.0f} MiB on their way to the disks"
-    if dirty_b + writing_b < DIRTY_LIMIT_B:
+    state = f"{waiting_b / 2**20:.0f} MiB on their way to the disks"
+    if waiting_b < DIRTY_LIMIT_B:
         return Finding("unwritten data", state, "ok")
-    return Finding("unwritten data", state, "warning", "sync")
+    return Finding("unwritten data", state, "warning", "sync, and end what writes more: top")
