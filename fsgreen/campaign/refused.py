@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fsgreen import trace, trial
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan
+from fsgreen.design.owncopy import file_to_change, to_change
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import TrialRecord
 
@@ -45,8 +46,9 @@ def _longer(campaign: Campaign, records: Sequence[TrialRecord]) -> str | None:
     plan = campaign.plan()
     profile = plan.profile
     needed_s = max(_enough_s(record, plan) for record in records)
-    place = f"profile {profile.name} of studies/{plan.study}.yaml"
-    again = f"fsgreen measure {plan.study} --profile {profile.name} --name {campaign.name}-2"
+    place = f"profile {profile.name} of {file_to_change(plan.study)}"
+    own = to_change(plan.study)
+    again = f"fsgreen measure {own} --profile {profile.name} --name {campaign.name}-2"
     if math.isinf(needed_s):
         return (
             "measure with a meter of a smaller constant error: that of these is more than "

@@ -12,6 +12,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.design import Cell, Plan, PlannedTrial, Trials
 from fsgreen.design.imported import decided
 from fsgreen.design.overview import blocks_of, spell
+from fsgreen.design.owncopy import file_to_change
 from fsgreen.words import plural
 
 SHOWN = 5
@@ -102,7 +103,7 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
         )
         yield (
             "            a campaign keeps its plan: put a profile with blocks: "
-            f"{plan.bounds['minimum_trials']:g} into studies/{plan.study}.yaml, and measure that"
+            f"{plan.bounds['minimum_trials']:g} into {file_to_change(plan.study)}, and measure that"
         )
     wide = outlook.prospects(plan, trials, pace)
     for prospect in wide[:SHOWN]:

@@ -109,7 +109,7 @@ def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
         return f"fsgreen notebook 60_analyse -p campaign {campaign}"
     if any(
         f"{{{name}}}" in rule.remedy
-        for name in ("study", "profile", "measure", "enough", "another")
+        for name in ("study", "profile", "file", "measure", "enough", "another")
     ):
         return (
             f"bring more runs, all in one import: fsgreen import-runs FILE ... --name {campaign}-2"

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from fsgreen.design.owncopy import file_to_change, to_change
 from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, enough_s
@@ -15,9 +16,12 @@ ANY: Mapping[str, str] = {
     "campaign": "CAMPAIGN",
     "study": "STUDY",
     "profile": "PROFILE",
+    "file": "studies/STUDY.yaml",
+    "own": "STUDY",
     "measure": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN",
     "enough": "5 blocks or more in the profile, and fsgreen measure STUDY --profile PROFILE",
     "another": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN-2",
+    "changed": "fsgreen measure STUDY --profile PROFILE --name CAMPAIGN-2",
     "again": "fsgreen reproduce",
     "longer": "longer measure_s",
 }
@@ -27,23 +31,28 @@ ANY: Mapping[str, str] = {
 def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
     """Return the remedy of a rule for a campaign, which goes on in the place where it began."""
     plan = evidence.plan
-    study, profile = plan.study, plan.profile.name
-    of_profile, place = f"fsgreen measure {study} --profile {profile}", _place(evidence.identity)
-    measure, least = f"{of_profile} --name {campaign}{place}", plan.bounds["minimum_trials"]
-    enough = measure
+    study, profile, file = plan.study, plan.profile.name, file_to_change(plan.study)
+    place, least = _place(evidence.identity), plan.bounds["minimum_trials"]
+
+    def measured(name: str, *, of: str = study) -> str:
+        return f"fsgreen measure {of} --profile {profile} --name {name}{place}"
+
+    own = to_change(study)
+    enough = measured(campaign)
     if plan.profile.last_block < least:  # a campaign keeps its plan
-        enough = (
-            f"blocks: {least:g} in profile {profile} of studies/{study}.yaml, then {of_profile} "
-            f"--name {campaign}-{least:g}{place}"
-        )
+        more = measured(f"{campaign}-{least:g}", of=own)
+        enough = f"blocks: {least:g} in profile {profile} of {file}, then {more}"
     notebook = "fsgreen notebook 60_analyse -p campaign"
     return rule.remedy.format(
         campaign=campaign,
         study=study,
         profile=profile,
-        measure=measure,
+        file=file,
+        own=own,
+        measure=measured(campaign),
         enough=enough,
-        another=f"{of_profile} --name {campaign}-2{place}",
+        another=measured(f"{campaign}-2"),
+        changed=measured(f"{campaign}-2", of=own),
         again=f"fsgreen reproduce, or, if params.yaml does not name it: {notebook} {campaign}",
         longer=_longer(evidence),
     )

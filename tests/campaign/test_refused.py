@@ -65,8 +65,9 @@ def test_trials_that_are_too_short_are_told_with_the_length_that_would_do(
     error = refusal(begun, "2 trials", names, 5)
     assert "rule 16: 3 % of 2500 J" in error.what
     assert error.next_step == (  # 60 J / (2 % of 250 W - 0.6 W) = 13.6 s
-        "set measure_s to 14 in profile test of studies/fast10.yaml, then "
-        "fsgreen measure fast10 --profile test --name demo-2"
+        "set measure_s to 14 in profile test of studies/fast10-own.yaml "
+        "(first: cp -n studies/fast10.yaml studies/fast10-own.yaml), then "
+        "fsgreen measure fast10-own --profile test --name demo-2"
     )
 
 

@@ -22,6 +22,8 @@ from fsgreen.rules.evidence import gather
 from fsgreen.rules.trust import COLUMNS
 from fsgreen.trial import computed_energies, read_trial
 
+COPY = "studies/fast10-own.yaml (first: cp -n studies/fast10.yaml studies/fast10-own.yaml)"
+
 
 @pytest.fixture(scope="module")
 def analysed(tmp_path_factory):
@@ -99,8 +101,8 @@ def test_a_remedy_goes_on_where_the_campaign_began_with_blocks_that_suffice(
     }
     assert told[4] == f"fsgreen measure fast10 --profile test --name small{place}"
     assert told[26] == (
-        "blocks: 5 in profile test of studies/fast10.yaml, then "
-        f"fsgreen measure fast10 --profile test --name small-5{place}"
+        f"blocks: 5 in profile test of {COPY}, then "
+        f"fsgreen measure fast10-own --profile test --name small-5{place}"
     )
 
 
