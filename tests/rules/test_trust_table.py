@@ -23,6 +23,7 @@ from fsgreen.rules.trust import COLUMNS
 from fsgreen.trial import computed_energies, read_trial
 
 COPY = "studies/fast10-own.yaml (first: cp -n studies/fast10.yaml studies/fast10-own.yaml)"
+CHANGED = "fsgreen measure fast10-own --profile test --name small-2"
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +110,12 @@ def test_a_remedy_goes_on_where_the_campaign_began_with_blocks_that_suffice(
 def test_the_remedy_of_trials_that_are_too_short_names_the_length_that_would_do(campaign):
     evidence = rules.gather(campaign)
     told = remedies.of_measured(campaign, evidence, rules.rule(16))
-    assert told.startswith("longer measure_s in profile test of studies/fast10.yaml")
+    assert told.startswith(f"longer measure_s in profile test of {COPY}, then {CHANGED}")
     short = evidence.trials.assign(
         energy_j=2500.0, duration_s=10.0, error_constant_j=6.0, error_edges_j=60.0
     )
     told = remedies.of_measured(campaign, replace(evidence, trials=short), rules.rule(16))
-    assert told.startswith("measure_s: 14 in profile test of studies/fast10.yaml")
+    assert told.startswith(f"measure_s: 14 in profile test of {COPY}, then {CHANGED}")
 
 
 def test_two_blocks_are_too_few_and_the_summary_says_so(campaign):
