@@ -3,7 +3,7 @@
 from fsgreen.pipeline.closure import code_digest, write_digests
 from fsgreen.pipeline.notebook import notebook_parameters, run_notebook
 from fsgreen.pipeline.packs import pack, unpack
-from fsgreen.pipeline.parallel import pull, reanalyse, reproduce
+from fsgreen.pipeline.reproduction import pull, reanalyse, reproduce
 from fsgreen.pipeline.stages import after_measure, campaigns, outcomes
 
 __all__ = [

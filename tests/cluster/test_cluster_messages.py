@@ -142,7 +142,7 @@ def test_an_analysis_does_not_wait_for_a_place_that_failed(monkeypatch: pytest.M
 
 def test_nothing_of_dask_is_imported_without_a_cluster() -> None:
     """It is an extra, and takes a second to import."""
-    code = "import json, sys, fsgreen.pipeline.parallel; print(json.dumps([*sys.modules]))"
+    code = "import json, sys, fsgreen.pipeline.reproduction; print(json.dumps([*sys.modules]))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert not {"distributed", "dask", "fsgreen.cluster"} & {*json.loads(loaded.stdout)}
 

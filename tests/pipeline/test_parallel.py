@@ -4,17 +4,14 @@ import os
 import signal
 import threading
 from collections.abc import Iterable
-from contextlib import nullcontext
 from multiprocessing import forkserver
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.pipeline import parallel, params
+from fsgreen.pipeline import parallel
 from fsgreen.pipeline.ledger import Ledger
 from tests.patience import wait_for
 
@@ -45,7 +42,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(ledger: Recorded) -> None:
-    parallel._Run(ledger, ledger.campaigns).all()  # type: ignore[arg-type]
+    parallel.Run(ledger, ledger.campaigns).all()  # type: ignore[arg-type]
 
 
 def python(code: str) -> str:
@@ -142,81 +139,10 @@ def test_a_second_run_beside_the_first_is_refused() -> None:
         raise AssertionError("both hold it")
 
 
-@pytest.fixture
-def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A checkout of one study with two campaigns, in which nothing is out of date."""
-    ledger = nullcontext(
-        SimpleNamespace(
-            out_of_date=dict,
-            commands=lambda campaign: {},
-            of_studies=lambda: {"s": {}},
-            of_all=dict,
-        )
-    )
-    monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    (tmp_path / "dvc.lock").write_text("stages: {}\n")
-    (tmp_path / "run").touch()
-    columns = "slug,verdict,basis,scope\n"
-    tables = {
-        paths.ledger("s") / "claims.csv": columns + "a,reproduced,measured,\n",
-        paths.results("c") / "claims.csv": columns + "a,underpowered,measured,\n",
-    }
-    for file, text in tables.items():
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
-    monkeypatch.setattr(
-        params, "campaigns", lambda: dict.fromkeys("cd", SimpleNamespace(study="s"))
-    )
-    monkeypatch.setattr(params, "studies", lambda: ["s"])
-    for name, stub in {
-        "Ledger": SimpleNamespace(opened=lambda: ledger),
-        "write_digests": lambda: None,
-        "_compare_plans": lambda campaign: None,
-    }.items():
-        monkeypatch.setattr(parallel, name, stub)
-
-
-@pytest.mark.usefixtures("current")
-def test_a_run_with_nothing_to_do_starts_nothing_and_ends_with_ten_lines(capsys: Any) -> None:
-    """A reviewer reads the answer in a minute; rules and advice are a command away."""
-    parallel.reproduce()
-    first, gap, *answer = capsys.readouterr().out.splitlines()
-    assert (first, gap) == ("nothing is out of date", "")
-    assert len(answer) <= 10 - (5 - 1)  # with a line for each of five studies it is ten
-    assert any(line.startswith("s  ") and line.split()[:3] == ["s", "1", "1"] for line in answer)
-    assert answer[-2].startswith(
-        "all 0 outputs (0 files) are identical to those shipped; this took"
-    )
-    assert "more: ./run outcome," in answer[-1]
-    (paths.root() / "run").unlink()
-    parallel.reproduce()
-    assert "more: fsgreen outcome," in capsys.readouterr().out, "a project has no script `run`"
-
-
-@pytest.mark.usefixtures("current")
-def test_one_campaign_is_told_of_by_itself(capsys: Any) -> None:
-    """Its study's ledger takes all campaigns, which were not asked for."""
-    parallel.reproduce("c")
-    shown = capsys.readouterr().out
-    assert "report: data/results/c/report.pdf; more: ./run outcome c," in shown
-    with pytest.raises(FsgreenError, match=r"unknown campaign of the pipeline 'e'"):
-        parallel.reproduce("e")
-
-
-def test_a_claim_is_made_anew_from_its_traces_by_the_stages_that_it_takes() -> None:
-    """Figures and reports of minutes would keep whoever asks for one claim waiting."""
-    with Ledger.opened(wait=True) as ledger:
-        stages = ["unpack", "reduce", "analyse", "claims"]
-        behind = ledger.behind("claims@fast10-disk")
-        made = ledger.outs(["claims@fast10-disk"])
-    assert [*behind] == [f"{stage}@fast10-disk" for stage in stages]
-    assert paths.results("fast10-disk") / "claims.csv" in made
-
-
 def test_stages_that_are_current_run_if_they_are_to_run_again() -> None:
     stages = {"a@c": python("1"), "b@c": python("1")}
     ledger = Recorded([], c=stages)
-    parallel._Run(ledger, ledger.campaigns, again=True).all()  # type: ignore[arg-type]
+    parallel.Run(ledger, ledger.campaigns, again=True).all()  # type: ignore[arg-type]
     assert ledger.recorded == ["a@c", "b@c"]
 
 
@@ -225,5 +151,5 @@ def test_a_stage_has_the_cores_that_no_other_campaign_uses(tmp_path: Path) -> No
     code = "from fsgreen import executors; open('{}', 'w').write(repr(executors._entered.get()))"
     campaigns = {name: {f"a@{name}": python(code.format(tmp_path / name))} for name in "cd"}
     ledger = Recorded(["a@c", "a@d"], **campaigns)
-    parallel._Run(ledger, ledger.campaigns, jobs=6).all()  # type: ignore[arg-type]
+    parallel.Run(ledger, ledger.campaigns, jobs=6).all()  # type: ignore[arg-type]
     assert [file.read_text() for file in tmp_path.iterdir()] == ["Processes(jobs=3)"] * 2
