@@ -11,7 +11,8 @@ import pandas as pd
 
 from fsgreen import paths, schema
 from fsgreen.analysis.claims.selectors import selected
-from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together, told
+from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
+from fsgreen.analysis.claims.told import told
 from fsgreen.claims import UNTESTED, statements, written
 from fsgreen.design import Cell
 from fsgreen.design.overview import spell

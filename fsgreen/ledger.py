@@ -12,12 +12,8 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import papers, paths
-from fsgreen.analysis.claims.together import (
-    KINDS,
-    Told,
-    claims_together,
-    parts_together,
-)
+from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
+from fsgreen.analysis.claims.told import Told
 from fsgreen.claims import DISAGREE, UNTESTED, VERDICTS, statements
 from fsgreen.design import load_study
 from fsgreen.errors import FsgreenError, unknown

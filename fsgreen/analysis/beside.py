@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
-from fsgreen.analysis.claims.source import spelled
+from fsgreen.analysis.claims.cells import spelled
 from fsgreen.analysis.effects import outcome
 from fsgreen.analysis.scatter import total, totals
 from fsgreen.audit.pooling import differences as differences_of_machines

@@ -15,7 +15,7 @@ import pandas as pd
 from fsgreen import papers, paths
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_table, write_ledger
-from fsgreen.analysis.claims.together import as_told, told
+from fsgreen.analysis.claims.told import as_told, told
 from fsgreen.claims import Part, own_file
 from fsgreen.design import load_study
 from fsgreen.reduce import read_identity, read_plan
@@ -60,7 +60,7 @@ def parts_of(claims: Claims, sources: Mapping[str, Source]) -> dict[str, list[Pa
 
 
 def told_or_judged(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
-    """Return what the campaigns of a study say that were judged here, by `together.told`.
+    """Return what the campaigns of a study say that were judged here, by `told`.
 
     Of a published study that none of the campaigns that ship is of, and none was measured here, it
     is what can be judged without: recomputed from print, and simulated in virtual time.

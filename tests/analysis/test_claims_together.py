@@ -9,14 +9,8 @@ import synthetic
 from scipy import stats as distributions
 
 from fsgreen import paths
-from fsgreen.analysis.claims.together import (
-    as_told,
-    claims_together,
-    over_parts,
-    parts_together,
-    tell,
-    told,
-)
+from fsgreen.analysis.claims.together import claims_together, over_parts, parts_together
+from fsgreen.analysis.claims.told import as_told, tell, told
 from fsgreen.claims import DISAGREE
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce import write_table

@@ -180,7 +180,7 @@ def test_a_claim_of_a_paper_that_is_none_is_refused(monkeypatch, tmp_path):
 
 
 def test_cells_are_spelled_by_what_they_have():
-    from fsgreen.analysis.claims.source import spelled
+    from fsgreen.analysis.claims.cells import spelled
 
     assert spelled(Cell(workload="varmail", file_system="xfs", cache="warm")) == (
         "varmail xfs/default warm"

@@ -20,7 +20,7 @@ from fsgreen.analysis.planned import (
     tellings,
     widest_percent,
 )
-from fsgreen.analysis.planned.source import Reach
+from fsgreen.analysis.planned.reach import Reach
 from fsgreen.campaign.pace import Pace, foretold_s
 from fsgreen.claims import ABOVE, Band
 from fsgreen.design import Cell, Comparison, Windows

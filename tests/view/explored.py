@@ -6,7 +6,7 @@ import pandas as pd
 
 from fsgreen import reduce
 from fsgreen.analysis import standard
-from fsgreen.analysis.claims import together
+from fsgreen.analysis.claims.told import tell
 from fsgreen.papers import judging
 from tests import synthetic
 
@@ -51,7 +51,7 @@ def measure(name, workloads=("webserver", "varmail"), file_systems=tuple(OPS), b
 def judge(name, shipped=False):
     """Judge the claims of its study on a campaign."""
     judging.write(name)
-    together.tell(name, shipped=shipped)
+    tell(name, shipped=shipped)
 
 
 def run(text):

@@ -6,8 +6,10 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from fsgreen.analysis.claims.agreement import agrees
+from fsgreen.analysis.claims.cells import NamedCell, Pair, any_level, without_workload
 from fsgreen.analysis.claims.checks import worst
 from fsgreen.analysis.claims.kinds import (
     Amount,
@@ -19,30 +21,10 @@ from fsgreen.analysis.claims.kinds import (
     Selector,
     levels_of,
 )
-from fsgreen.analysis.claims.source import Numbers, Source, any_level, spelled
+from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.claims.states import State
-from fsgreen.claims import (
-    ABOVE,
-    Band,
-    Part,
-    about,
-    band,
-    by_construction,
-    unit_of,
-    written,
-)
+from fsgreen.claims import Band, Part, by_construction, unit_of, written
 from fsgreen.design import DEFAULT, Cell, metrics
-
-
-class NamedCell(NamedTuple):
-    """A cell, and what the study calls it; "" where it has no name."""
-
-    name: str
-    cell: Cell
-
-
-Pair = tuple[NamedCell, NamedCell]
-"""The cell that a selector is about, and the one that it is compared with."""
 
 
 def selected(
@@ -107,6 +89,11 @@ class _Test:
         """Return what the selector is about; throughput where neither it nor its number says."""
         known = metrics.published(self.number["metric"]) if self.number else None
         return self.selector.metric or (metrics.THROUGHPUT if known is None else known).name
+
+    @property
+    def target(self) -> Band:
+        """Return what counts as agreement."""
+        return agrees(self.selector, self.number, self.source.bound)
 
     def parts(self) -> Iterator[Part]:
         """Yield a part for each cell or comparison, or the worst one over several levels."""
@@ -191,7 +178,7 @@ class _Test:
         """Return at which levels, and of which cells, a claim fares worst, of how many."""
         subject, _ = pair
         several = len([*self._pairs(levels)]) > 1
-        which = [subject.name or _without_workload(subject.cell, short=True)] if several else []
+        which = [subject.name or without_workload(subject.cell, short=True)] if several else []
         where = [f"{level} {factor}" for factor, level in levels.items()]
         return f"{', '.join([*which, *where])}, the worst of {count}"
 
@@ -205,7 +192,7 @@ class _Test:
                 return self._untold(what, published, metric)
         part = self.source.part(
             what,
-            self._band(),
+            self.target,
             published,
             lambda: self.source.effect(self.metric, subject, baseline, other_metric),
             subject,
@@ -225,7 +212,7 @@ class _Test:
             return self._untold(what, published, self.metric)
         part = self.source.part(
             what,
-            self._band(),
+            self.target,
             published,
             lambda: self.source.value(self.metric, cell),
             cell,
@@ -243,31 +230,6 @@ class _Test:
             needs=f"trials that tell {metric}",
         )
 
-    def _band(self) -> Band:
-        """Return what counts as agreement."""
-        selector, number, bound = self.selector, self.number, self.source.bound
-        match selector:
-            case Order():
-                return Band(1 / (1 - bound), math.inf, 1) if selector.beyond_bound else ABOVE
-            case Ratio(tolerance=float(share)) if number is not None:
-                value = number["value"]
-                return Band(value * (1 - share), value * (1 + share), 0)
-            case Ratio() if number is not None:
-                return band(number, "measured", bound)
-            case Ratio():
-                least, most = selector.at_least or 0.0, selector.at_most or math.inf
-                return Band(least, most, 1 if least > 1 else -1 if most < 1 else 0)
-            case Amount(unit="x") if number is not None:
-                return replace(band(number, "measured", bound), direction=0)
-            case Amount() if number is not None:
-                return _band_of_level(float(number["value"]), number["op"])
-            case Amount(above=float(least)):
-                return Band(math.nextafter(least, math.inf), math.inf, 0)
-            case Amount():
-                low, high = selector.at_least, selector.at_most
-                return Band(low or 0.0, math.inf if high is None else high, 0)
-        return Band(1 - bound, 1 / (1 - bound), 0)
-
     def _what(self, subject: NamedCell, baseline: NamedCell) -> str:
         """Return what is tested, as people write it."""
         if self.selector.what is not None:
@@ -275,7 +237,7 @@ class _Test:
         if isinstance(self.selector, Amount):
             return f"{self.metric} of {self.source.spelled(subject.cell)}"
         short = isinstance(self.selector, Order)
-        one, other = (_without_workload(named.cell, short=short) for named in (subject, baseline))
+        one, other = (without_workload(named.cell, short=short) for named in (subject, baseline))
         workload, against = subject.cell.get("workload"), baseline.cell.get("workload")
         if workload != against:
             return f"{self.metric} of {one}: {workload} over {against}"
@@ -283,13 +245,13 @@ class _Test:
 
     def _published(self, subject: NamedCell, baseline: NamedCell) -> str:
         """Return what the paper says, as people write it."""
-        selector, number, target = self.selector, self.number, self._band()
+        selector, number, target = self.selector, self.number, self.target
         if selector.published is not None:
             return self._filled(selector.published, subject, baseline)
         if isinstance(selector, Order):
             cells = [subject.cell, baseline.cell]
             workloads = [str(cell.get("workload")) for cell in cells]
-            short = [_without_workload(cell, short=True) for cell in cells]
+            short = [without_workload(cell, short=True) for cell in cells]
             return " above ".join(short if len({*workloads}) == 1 else workloads)
         if isinstance(selector, Equivalence):
             return "no difference"
@@ -331,22 +293,3 @@ class _Test:
         if known.of_power:
             return self.source.about_power(replace(part, boundary=self.source.boundary))
         return part
-
-
-def _band_of_level(value: float, op: str) -> Band:
-    """Return what agrees with a published number that is no ratio."""
-    near = about(value)
-    return {
-        "at_least": Band(value, math.inf, 0),
-        "greater_than": Band(value, math.inf, 0),
-        "at_most": Band(0.0, value, 0),
-        "less_than": Band(0.0, value, 0),
-        "slightly_above": Band(value, near.high, 0),
-        "at_least_about": Band(near.low, math.inf, 0),
-    }.get(op, near)
-
-
-def _without_workload(cell: Cell, *, short: bool) -> str:
-    """Return a cell without its workload; short is without what is a default."""
-    text = spelled(cell.but(workload=None))
-    return text.removesuffix(f"/{DEFAULT}") if short else text

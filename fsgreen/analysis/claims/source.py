@@ -14,37 +14,20 @@ from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.analysis.claims.assay import with_power
+from fsgreen.analysis.claims.cells import differing, spelled
 from fsgreen.analysis.claims.states import State, outside
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, least_set, sample, total
 from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan, metrics
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.reduce import at, factors_of, level_label
+from fsgreen.reduce import at, factors_of
 
 Numbers = Sequence[Mapping[str, Any]]
 """The published numbers of a claim."""
 
 TRIALS, DEVIATION = OF_CELLS = ("trials", "deviation")
 """Metrics that no single trial has: how many there are, and how far their throughput scatters."""
-
-
-def any_level(factor: str) -> str:
-    """Return what stands in a cell for a factor over all of whose levels a claim is judged."""
-    return f"any {factor}"
-
-
-def spelled(cell: Mapping[str, Any]) -> str:
-    """Return a cell as people write it: its workload, `ext3/dtlg`, and its other levels."""
-    own = dict(cell)
-    words = [str(own.pop("workload"))] if "workload" in own else []
-    if "file_system" in own:
-        words.append(f"{own.pop('file_system')}/{own.pop('option')}")
-    words += [
-        level if level == any_level(name) else level_label(name, level)
-        for name, level in own.items()
-    ]
-    return " ".join(words)
 
 
 @dataclass(frozen=True)
@@ -310,9 +293,3 @@ def _deviation(values: pd.Series) -> stats.Estimate:
     tails = distributions.chi2.ppf([1 - stats.LEVEL / 2, stats.LEVEL / 2], n - 1)
     low, high = (share * math.sqrt((n - 1) / tail) for tail in tails)
     return stats.Estimate(share, low, high, n)
-
-
-def differing(subject: Cell, baseline: Cell) -> set[str]:
-    """Return the factors in which two cells differ."""
-    names = {*subject, *baseline}
-    return {name for name in names if subject.get(name) != baseline.get(name)}

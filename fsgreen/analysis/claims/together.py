@@ -15,10 +15,11 @@ from typing import Any, get_args
 import pandas as pd
 from scipy import stats as distributions
 
-from fsgreen import paths, stats
+from fsgreen import stats
 from fsgreen.analysis.claims.clocks import model_error_percent, once
-from fsgreen.analysis.claims.ledger import SIDES, SIMULATED
+from fsgreen.analysis.claims.ledger import SIDES
 from fsgreen.analysis.claims.refusals import by_one_of
+from fsgreen.analysis.claims.told import Told, with_texts
 from fsgreen.claims import (
     DISAGREE,
     OTHER_STATE,
@@ -30,17 +31,6 @@ from fsgreen.claims import (
     Verdict,
     combine,
     shown,
-)
-from fsgreen.design import Plan
-from fsgreen.errors import FsgreenError
-from fsgreen.reduce import (
-    in_guest,
-    read_csv,
-    read_identity,
-    read_plan,
-    read_table,
-    simulated_disk_of,
-    write_csv,
 )
 from fsgreen.rules.verdicts import Key, estimates, pooled, same_p
 from fsgreen.stats import Estimate
@@ -56,115 +46,6 @@ COLUMNS = (
 )
 """Before those that are named as campaigns, with what each has found."""
 
-TEXTS = (
-    *("campaign", "profile", "place", "testbed", "slug", "part", "kind", "verdict", "basis"),
-    *("detail", "published", "ours", "unit", "side", "boundary"),
-)
-NUMBERS = (
-    *("band_low_x", "band_high_x", "ours_x", "ours_low_x", "ours_high_x"),
-    *("n", "degrees_count", "power_p"),
-)
-"""What a campaign says of each part, beside its texts."""
-
-Told = Mapping[str, pd.DataFrame]
-"""What campaigns say of the parts of claims, by their names."""
-
-
-def tell(campaign: str, *, shipped: bool) -> None:
-    """Put what a campaign says beside what others of its study do, for their ledger.
-
-    Parameters
-    ----------
-    campaign : str
-        Its verdicts have been made.
-    shipped : bool
-        Whether it is one that the pipeline analyses.
-    """
-    plan, identity = read_plan(campaign), read_identity(campaign)
-    parts, testbed = read_table(campaign, "claim_parts"), identity["testbed"]
-    table = as_told(
-        parts,
-        campaign=campaign,
-        profile=plan.profile.name,
-        place=_place(plan, identity),
-        testbed=testbed["kind"],
-    )
-    if paths.results(campaign).parent.name != "scratch":
-        write_csv(table, paths.told(plan.study, campaign, shipped=shipped))
-
-
-def as_told(parts: pd.DataFrame, *, testbed: str, **about: str) -> pd.DataFrame:
-    """Return the parts that have a verdict, as a campaign tells them; of their claims also others.
-
-    Parameters
-    ----------
-    parts : DataFrame
-        The table `claim_parts.csv`.
-    testbed : str
-        The kind of testbed.
-    **about : str
-        `campaign`, `profile` and `place`.
-    """
-    basis, elsewhere = parts["basis"].fillna(""), parts["verdict"] == OTHER_STATE
-    decided = basis.ne("")
-    # Without what was not tested of a claim, one that holds in part would look whole.
-    beside = parts["slug"].isin(parts.loc[decided, "slug"]) & ~elsewhere
-    of_trials = parts["slug"].isin(parts.loc[decided & basis.ne("published"), "slug"])
-    trials = "simulated" if testbed in SIMULATED else "measured"
-    kind = basis.where(decided, trials).mask(beside & ~of_trials, "published")
-    known = parts.assign(kind=kind, testbed=testbed, **about)[decided | beside | elsewhere]
-    return _with_texts(known, TEXTS)[[*TEXTS, *NUMBERS]]
-
-
-def _with_texts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """Return a table whose texts are "" where there is none."""
-    texts = {name: table[name].astype(object).where(table[name].notna(), "") for name in names}
-    return table.assign(**texts)
-
-
-def _place(plan: Plan, identity: Mapping[str, Any]) -> str:
-    testbed = identity["testbed"]
-    kind = testbed["kind"]
-    clock = f" by {testbed['clock']}" if in_guest(identity) else ""
-    if (model := simulated_disk_of(identity)) is not None:
-        disks = sorted({str(cell["disk"]) for cell in plan.cells if "disk" in cell})
-        return f"{kind}{clock}: {', '.join(disks) or model}"
-    return f"{kind}{clock}, {'in memory' if testbed.get('in_memory') else 'on disk'}"
-
-
-def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
-    """Return what the campaigns of a study say that were judged here.
-
-    Parameters
-    ----------
-    study : str
-        Its name.
-    own : bool
-        Also those that the pipeline does not analyse.
-
-    Raises
-    ------
-    FsgreenError
-        If another version of fsgreen judged one of them.
-    """
-    files = {
-        file.stem: file
-        for shipped in ((False, True) if own else (True,))
-        for file in paths.told(study, "all", shipped=shipped).parent.glob("*.csv")
-        # That of a campaign which params.yaml named once is still there.
-        if not shipped or paths.ships(file.stem)
-    }
-    tables = {name: read_csv(file) for name, file in sorted(files.items())}
-    for name, table in tables.items():
-        if missing := {*TEXTS, *NUMBERS} - {*table}:
-            raise FsgreenError(
-                f"the claims of {name} were judged by another version: its table has no "
-                f"{', '.join(sorted(missing))}",
-                where=files[name],
-                next_step=paths.made_anew(name),
-            )
-    return tables
-
 
 def parts_together(of_campaigns: Told) -> pd.DataFrame:
     """Return a row for each part and kind of evidence, with all campaigns side by side.
@@ -179,7 +60,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
     same = same_p(together)
-    every = _with_texts(pd.concat(of_campaigns.values(), ignore_index=True), ("detail",))
+    every = with_texts(pd.concat(of_campaigns.values(), ignore_index=True), ("detail",))
     # A part of one name may be held against several published numbers.
     named = ["slug", "part", "kind", "published"]
     every["nth"] = every.groupby(["campaign", *named], dropna=False).cumcount()
@@ -192,7 +73,7 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
     table["model_error_percent"] = model_error_percent(table, every)
-    return _with_texts(table, ("published", "ours", *of_campaigns))
+    return with_texts(table, ("published", "ours", *of_campaigns))
 
 
 def _row(

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from fsgreen import stats
 from fsgreen.analysis.comparisons import pairs_of
-from fsgreen.analysis.planned.source import Expected, Planned
+from fsgreen.analysis.planned.reach import Expected
+from fsgreen.analysis.planned.source import Planned
 from fsgreen.design import Cell, Comparison
 
 

@@ -14,7 +14,8 @@ from fsgreen.analysis.claims.assay import ENOUGH, Precision, power
 from fsgreen.analysis.claims.declared import Claims
 from fsgreen.analysis.claims.ledger import on_testbed
 from fsgreen.analysis.claims.selectors import selected
-from fsgreen.analysis.planned.source import Expected, Planned, power_of
+from fsgreen.analysis.planned.reach import Expected, power_of
+from fsgreen.analysis.planned.source import Planned
 from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.stats import MIN_BLOCKS
 

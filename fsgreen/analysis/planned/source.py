@@ -5,66 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.cells import at_baseline
-from fsgreen.analysis.claims.assay import Precision, power
-from fsgreen.analysis.claims.source import Source, differing
+from fsgreen.analysis.claims.assay import Precision
+from fsgreen.analysis.claims.cells import differing
+from fsgreen.analysis.claims.source import Source
 from fsgreen.analysis.planned.pilot import Pilot
+from fsgreen.analysis.planned.reach import Expected, Reach, power_of
 from fsgreen.claims import Band, Part
 from fsgreen.design import Cell, Plan, Windows, metrics
 from fsgreen.reduce import STATE_COLUMNS, at
 
 OF_MKFS = ("block_b", "inode_b")
 """What a trial records of mkfs, which depends on neither the scale nor the memory."""
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How well each block makes an estimate known.
-
-    Attributes
-    ----------
-    error : float
-        Standard error with one block, of the logarithm where `of_logs`.
-    degrees : float
-        Degrees of freedom that each block beyond the first brings.
-    """
-
-    error: float
-    degrees: float
-    of_logs: bool = True
-
-    def after(self, blocks: int) -> Precision | None:
-        """Return the precision after so many blocks; None where these give no interval."""
-        if blocks < stats.MIN_BLOCKS:
-            return None
-        error = self.error / math.sqrt(blocks)
-        return Precision(error, self.degrees * (blocks - 1), self.of_logs)
-
-
-@dataclass(frozen=True)
-class Expected(stats.Estimate):
-    """An estimate that is not made yet: 1 stands for its value, the interval has the width to come.
-
-    `reach` is None where nothing tells how wide that will be.
-    """
-
-    reach: Reach | None = None
-
-    @classmethod
-    def of(cls, reach: Reach | None, blocks: int) -> Expected:
-        """Return what so many blocks will give."""
-        known = None if reach is None else reach.after(blocks)
-        if known is None:
-            return cls(1.0, math.nan, math.nan, blocks, reach=reach)
-        half = known.half
-        ends = (math.exp(-half), math.exp(half)) if known.of_logs else (1 - half, 1 + half)
-        return cls(1.0, *ends, blocks, known.degrees, reach)
 
 
 @dataclass(frozen=True)
@@ -243,23 +200,6 @@ class Planned(Source):
         """Return what a block adds to the degrees of freedom that cells of a work share."""
         of_work = super().cell(cell.only(["workload"]))
         return max(1, int(of_work["label"].nunique()) - 1)
-
-
-def power_of(part: Part, blocks: int, bound: float) -> float:
-    """Return the power that a part to come has after so many blocks; NaN where nobody knows."""
-    if part.band is None or not isinstance(part.ours, Expected) or part.ours.reach is None:
-        return math.nan
-    return _power(part.band, part.ours.reach, blocks, bound)
-
-
-@cache
-def _power(target: Band, reach: Reach, blocks: int, bound: float) -> float:
-    known = reach.after(blocks)
-    if target.low >= target.high:
-        return math.nan
-    if known is None:
-        return 0.0
-    return power(target, known, bound) if known.error > 0 else 1.0  # what never varies is decided
 
 
 def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:

@@ -10,9 +10,10 @@ from itertools import product
 
 from fsgreen import stats
 from fsgreen.analysis import claims
+from fsgreen.analysis.claims.cells import spelled
 from fsgreen.analysis.claims.checks import identity, metric_identity, share_above, worst
 from fsgreen.analysis.claims.ledger import Check, functions_of
-from fsgreen.analysis.claims.source import Numbers, Source, spelled
+from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import ABOVE, Band, Part, by_construction
 from fsgreen.design import Cell
 from fsgreen.papers.sun14.published import RECOMPUTED

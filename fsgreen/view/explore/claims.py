@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fsgreen import reduce
-from fsgreen.analysis.claims import together
+from fsgreen.analysis.claims.told import told
 from fsgreen.claims import load_claims, statements
 from fsgreen.errors import FsgreenError
 from fsgreen.figures.style import GREY
@@ -67,11 +67,11 @@ view = parts.loc[parts["slug"] == {slug!r}, columns].sort_values(["part", "campa
 def card(study: str, slug: str) -> list[tuple[str, str]]:
     """Return a claim as published and what every campaign says of it: headings and texts."""
     published = load_claims(study).get(slug, {})
-    told = [("As published", statements(study)[slug])]
+    said = [("As published", statements(study)[slug])]
     if published:
         places = [f"section {published['section']}", *map(str, published["figure_or_table"])]
-        told.append(("Where", ", ".join(places)))
-    for name in together.told(study, own=True):
+        said.append(("Where", ", ".join(places)))
+    for name in told(study, own=True):
         try:
             with quiet():
                 claims = reduce.read_table(name, "claims")
@@ -79,8 +79,8 @@ def card(study: str, slug: str) -> list[tuple[str, str]]:
             continue
         known = claims.astype(object).where(claims.notna(), "")
         for row in known[known["slug"] == slug].to_dict("records"):
-            told.append((name, _found(row)))
-    return told
+            said.append((name, _found(row)))
+    return said
 
 
 def _found(row: Mapping[str, Any]) -> str:
@@ -96,22 +96,23 @@ def _found(row: Mapping[str, Any]) -> str:
 
 def _lines(study: str, making: str) -> Lines:
     """Return lines that put together what all campaigns say of a study's claims."""
-    told = together.told(study, own=True)
-    if not told:
+    campaigns = told(study, own=True)
+    if not campaigns:
         raise FsgreenError(
             f"no campaign of {study} has been judged here",
             next_step="./run reproduce, or measure it: fsgreen measure STUDY",
         )
     opening = f"""
 import pandas as pd
-from fsgreen.analysis.claims import together
+from fsgreen.analysis.claims.together import claims_together, parts_together
+from fsgreen.analysis.claims.told import told
 from fsgreen.claims import statements
 
-told = together.told({study!r}, own=True)
-parts = pd.concat(told.values(), ignore_index=True)
-claims = together.claims_together(together.parts_together(told), statements({study!r}))
+campaigns = told({study!r}, own=True)
+parts = pd.concat(campaigns.values(), ignore_index=True)
+claims = claims_together(parts_together(campaigns), statements({study!r}))
 """
-    return Lines(list(told), opening, making)
+    return Lines(list(campaigns), opening, making)
 
 
 def _row(row: Mapping[str, Any]) -> Row:
