@@ -105,7 +105,8 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
     _rows(panels[0], names)
     lows = pd.concat([cells[f"{metric}_low_{AXES[metric][0]}"] for metric in metrics])
     text = (
-        f"{intervals_of(lows)}{CUT if (lows < 0).any() else ''}; no mark: no steady state (rule 24)"
+        f"{intervals_of(lows, cells['n'], 'trial')}{CUT if (lows < 0).any() else ''}; "
+        "no mark: no steady state (rule 24)"
     )
     more = len(cells) - len(shown)
     note(figure, text + (f"; {more} more stand in cells.csv" if more else ""))
@@ -134,12 +135,15 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     axes = figure.subplots()
     bound = shown[0]["bound_percent"] / 100
     lows = effects["ratio_low_x"]
-    texts = [intervals_of(lows), "filled: a clear difference (Holm)"]
-    if lows.isna().any() and lows.notna().any():
-        texts.append("no interval: too few blocks")
+    texts = [intervals_of(lows, effects["n"])]
+    if lows.notna().any():
+        texts.append("filled: a clear difference (Holm)")
+        texts += ["no interval: too few blocks"] if lows.isna().any() else []
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
-        texts.append(f"band of {100 * bound:g} %: equal if the whole interval lies in it")
+        known = lows.notna().any()
+        means = "equal if the whole interval lies in it" if known else "counts as equal"
+        texts.append(f"band of {100 * bound:g} %: {means}")
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []
     for place, row in enumerate(shown):

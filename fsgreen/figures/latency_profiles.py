@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from fsgreen import stats
-from fsgreen.figures.style import empty, look_of, new, note, say, styled
+from fsgreen.figures.style import empty, intervals_of, look_of, new, note, say, styled
 
 PANELS_A_ROW = 3
 LOWEST_PERCENT = 1e-3
@@ -68,10 +68,13 @@ def latency_profiles(
         title_fontsize=8.5,
         alignment="left",
     )
+    lows, blocks = effects["emd_low_buckets"], effects["n"]
+    known = intervals_of(lows, blocks)
+    if lows.notna().any():
+        known += f", blocks: {blocks.iloc[0]}; bold: more than noise"
     note(
         figure,
-        f"latency in log2 buckets, peaks marked; EMD in buckets (1: a factor of two), 95 % "
-        f"interval, blocks: {effects['n'].iloc[0]}; bold: more than noise",
+        f"latency in log2 buckets, peaks marked; EMD in buckets (1: a factor of two), {known}",
     )
     return figure
 

@@ -14,6 +14,9 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fsgreen.stats import MIN_BLOCKS
+from fsgreen.words import plural
+
 P = ParamSpec("P")
 
 WIDTH_IN = 6.4
@@ -189,9 +192,24 @@ def note(figure: Figure, text: str) -> None:
     figure.supxlabel("\n".join(lines), fontsize=6.5, color=GREY, x=0.01, ha="left")
 
 
-def intervals_of(lows: Iterable[float]) -> str:
-    """Return what small print says of the intervals of some values, by their lower ends."""
-    return "95 % intervals" if any(map(isfinite, lows)) else "no intervals: too few trials"
+def intervals_of(
+    lows: Iterable[float], counts: Iterable[float], of: Literal["block", "trial"] = "block"
+) -> str:
+    """Return what small print says of the intervals of some values.
+
+    Parameters
+    ----------
+    lows : iterable of float
+        The lower ends, NaN without an interval.
+    counts : iterable of float
+        Of how many blocks each value is, or trials (`of`).
+    of : str
+        What was counted.
+    """
+    if any(map(isfinite, lows)):
+        return "95 % intervals"
+    most = int(max(filter(isfinite, counts), default=0))
+    return f"no interval: {plural(most, of)}" if most < MIN_BLOCKS else "no interval"
 
 
 def modelled(axes: Axes, boundary: str, side: Literal["left", "right"] = "right") -> None:

@@ -63,11 +63,14 @@ def forest(table: pd.DataFrame) -> Figure:
     figure.suptitle(f"{now['workload']}: relative to {name} {now['option']}", x=0.01, ha="left")
     least, most = table["n"].min(), table["n"].max()
     blocks = f"{least}" if least == most else f"{least} to {most}"
+    lows = table["ratio_low_x"].where(table["change"] != "none")  # what there is now is exactly 1
+    intervals = intervals_of(lows, table["n"])
+    if lows.notna().any():
+        intervals += f" ({plural(blocks, 'block')}); filled: a clear difference (Holm)"
     confounded = f"; {FLAG}: may be the work of a confound" if _endangered(table).any() else ""
     note(
         figure,
-        f"{intervals_of(table['ratio_low_x'])} ({plural(blocks, 'block')}); filled: a clear "
-        f"difference (Holm); band: differences below {now['bound_percent']:g} %{confounded}"
+        f"{intervals}; band: differences below {now['bound_percent']:g} %{confounded}"
         f"{_left_out(shown)}",
     )
     return figure

@@ -11,15 +11,15 @@ from fsgreen.design.cell import cells_of
 from fsgreen.figures.interactions import interaction_panels
 
 
-def pairs(options=("noatime", "isz1k"), fraction="full", speed=None, metric="throughput"):
+def pairs(options=("noatime", "isz1k"), fraction="full", speed=None, metric="throughput", blocks=5):
     levels = {
         "workload": ["webserver"],
         "file_system": ["xfs"],
         "factorial": {"options": list(options), "fraction": fraction},
     }
-    plan = synthetic.make_plan(list(cells_of(levels)), blocks=5)
+    plan = synthetic.make_plan(list(cells_of(levels)), blocks=blocks)
     by_label = {f"webserver-xfs-{name}": value for name, value in (speed or {}).items()}
-    trials = synthetic.trials_frame(plan.cells, speed=by_label)
+    trials = synthetic.trials_frame(plan.cells, blocks=blocks, speed=by_label)
     (found,) = drawable(interactions_table(trials, plan), "webserver", metric).values()
     return found
 
@@ -111,3 +111,10 @@ def test_same_data_same_bytes_of_an_interaction_plot(tmp_path):
 def test_no_design_is_a_sentence():
     figure = interaction_panels(pairs().iloc[:0], "wall")
     assert "No factorial design" in figure.axes[0].texts[0].get_text()
+
+
+def test_one_block_promises_no_interval():
+    """The small print named bars of 95 %, and none is drawn of it."""
+    for blocks, said in ((1, "no interval: 1 block"), (5, "95 % intervals, blocks: 5; bold")):
+        figure = interaction_panels(pairs(speed=BOTTLENECK, blocks=blocks), "modelled")
+        assert f"log scale; {said}" in " ".join(figure.get_supxlabel().split())

@@ -101,8 +101,11 @@ def test_millions_are_written_out_on_an_axis():
 
 
 def test_small_print_promises_no_intervals_that_are_not_drawn():
-    assert figures.intervals_of([float("nan"), 1.0]) == "95 % intervals"
-    assert figures.intervals_of([float("nan")]) == "no intervals: too few trials"
+    nothing = float("nan")
+    assert figures.intervals_of([nothing, 1.0], [2, 5]) == "95 % intervals"
+    assert figures.intervals_of([nothing, nothing], [1, 2]) == "no interval: 2 blocks"
+    assert figures.intervals_of([nothing], [1.0], "trial") == "no interval: 1 trial"
+    assert figures.intervals_of([nothing], [7]) == "no interval", "seven are not too few"
 
 
 def test_small_print_does_not_leave_the_figure():

@@ -1,16 +1,12 @@
-"""Figures and tables of fast10: what is shown, what is marked, and what is missing."""
-
-import re
+"""Figures of fast10: what is shown, what is marked, and what is missing."""
 
 import pytest
 import synthetic
+from synthetic_fast10 import CELLS, PRINTED, tables
 
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
-from fsgreen.analysis.comparisons import USUAL, pairs_of
-from fsgreen.analysis.effects import effects_table
-from fsgreen.analysis.scatter import TREATMENTS, Scatters
-from fsgreen.analysis.tables import as_tex
+from fsgreen.analysis.scatter import Scatters
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
 from fsgreen.papers.fast10.figures import (
@@ -19,49 +15,20 @@ from fsgreen.papers.fast10.figures import (
     options_then_and_now,
     power_by_load,
 )
-from fsgreen.papers.fast10.reference import WORKLOADS, Printed
-from fsgreen.papers.fast10.tables.effects import option_effects
-from fsgreen.papers.fast10.tables.recommended import recommended
-from fsgreen.papers.fast10.tables.then_and_now import agreement, paired, then_and_now
-from fsgreen.papers.fast10.tables.workloads import micro_benchmarks, workload_parameters
-
-PRINTED = Printed.load()
-LOADS = [
-    design.Cell(workload="webserver", file_system=fs, load_ops_s=x)
-    for fs in ("ext2", "xfs")
-    for x in (2e3, 5e3)
-]
-CELLS = [
-    *synthetic.cells(WORKLOADS, ["ext2", "ext3", "xfs"]),
-    *synthetic.cells(["webserver"], ["ext3"], ["dtlg", "wrbck"]),
-    *LOADS,
-]
+from fsgreen.papers.fast10.reference import WORKLOADS
+from fsgreen.papers.fast10.tables.then_and_now import paired
+from fsgreen.papers.fast10.tables.workloads import micro_benchmarks
 
 
-def tables(of=CELLS, **frame):
-    trials = synthetic.trials_frame(of, **frame)
-    cells = cells_table(trials, synthetic.BOUNDS)
-    return cells, effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)
+def drawn(cells, trials, name="3a", workload="webserver", metric="throughput", gate=None):
+    printed = PRINTED.bars(name)
+    return configurations(cells, Scatters(trials), printed, workload, metric, "ext4", gate)
 
 
 def bars(name, workload, metric, of=CELLS, **frame):
     trials = synthetic.trials_frame(of, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
-    return configurations(cells, Scatters(trials), PRINTED.bars(name), workload, metric)
-
-
-def table_3(unsteady=None, **frame):
-    """The row of the web server, one cell of which may have no steady state."""
-    trials = synthetic.trials_frame(CELLS, **frame)
-    if unsteady:
-        of = trials[list(unsteady)].eq(list(unsteady.values())).all(axis=1)
-        trials.loc[of & trials["load_ops_s"].isna(), "steady"] = "no steady state"
-    cells = cells_table(trials, synthetic.BOUNDS)
-    table = recommended(PRINTED.table3, cells, Scatters(trials), "modelled")
-    return table.set_index("workload").loc["webserver"]
-
-
-GAIN = r"([\d.]+) \[([\d.]+), ([\d.]+)\]"
+    return drawn(cells, trials, name, workload, metric)
 
 
 def texts(figure):
@@ -102,6 +69,38 @@ def test_ratios_have_intervals_of_ratios():
     assert xfs[:, 1].tolist() == [1, 1]
 
 
+def small_print(figure):
+    return " ".join(figure.get_supxlabel().split())
+
+
+def test_two_blocks_promise_no_interval_of_a_ratio():
+    """The small print named intervals "for ratios with 5 blocks or more", of two blocks."""
+    few = small_print(bars("3a", "webserver", "throughput", blocks=2))
+    assert "95 % intervals (ratios: no interval: 2 blocks)" in few
+    assert "(ratios:" not in small_print(bars("3a", "webserver", "throughput"))
+    _, effects = tables(blocks=2)
+    assert small_print(options_then_and_now(paired(PRINTED.table2, effects))) == (
+        "no interval: 2 blocks"
+    )
+
+
+def test_a_figure_says_to_which_file_system_its_ratios_are():
+    """They are to XFS beside published ones, where all other comparisons are with ext4."""
+    trials = synthetic.trials_frame(CELLS)
+    cells = cells_table(trials, synthetic.BOUNDS)
+    given = Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput"
+    labels = {}
+    for baseline in ("ext4", "ext3"):
+        figure = configurations(cells, *given, baseline)
+        labels[baseline] = figure.axes[1].get_ylabel().split("\n")[1], small_print(figure)
+    name, told = labels["ext4"]
+    assert name == "XFS default"
+    assert "ratios to XFS, which fast10 measured, too; the baseline of the study is Ext4" in told
+    name, told = labels["ext3"]
+    assert name == "Ext3 default"
+    assert "baseline of the study" not in told
+
+
 def test_figure_1_shows_limited_file_systems_only():
     """Two file systems have load levels, so two lines."""
     cells, _ = tables()
@@ -123,46 +122,6 @@ def test_a_campaign_without_the_cells_says_so():
     assert any("no default file system of fast10" in text for text in texts(alone))
 
 
-def test_table_2_tells_numbers_dashes_and_gaps():
-    """A number, a dash, a question mark, n/a and not run are five different things."""
-    cells, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.004)
-    table = option_effects(PRINTED.table2, cells, effects).set_index(["file system", "option"])
-    ours = table["webserver, ours"]
-    assert ours["ext3", "dtlg"].startswith("-27 / ")
-    assert ours["ext3", "wrbck"] == "-"
-    assert ours["reiserfs", "notail"] == "n/a"
-    assert ours["xfs", "blk1k"] == "not run"
-    cells, effects = tables(scatter=0.3)
-    noisy = option_effects(PRINTED.table2, cells, effects).set_index(["file system", "option"])
-    assert noisy["webserver, ours"]["ext3", "wrbck"].startswith("? / ?")
-    assert table["webserver, published"]["ext3", "dtlg"] == "-27 / -23"
-    assert table["webserver, published"]["ext2", "bg16k"] == "+60 / +53†"
-    assert len(table) == 27
-
-
-def test_table_3_finds_the_best_configuration():
-    """The fastest cell and its gains, with intervals, over the best and the worst default."""
-    row = table_3(speed={"webserver-ext3-dtlg": 2.0}, scatter=0.01)
-    assert row["ours"] == "ext3-dtlg"
-    gains = re.findall(GAIN, row["throughput gain, ours"])
-    for gain, expected in zip(gains, (1.54, 2.22), strict=True):
-        low, value, high = (float(gain[place]) for place in (1, 0, 2))
-        assert low < value < high
-        assert value == pytest.approx(expected, rel=0.02)
-    assert row["throughput gain, published"] == "1.08-9.4"
-    assert "efficiency gain, ours (modelled)" in row
-
-
-def test_table_3_neither_compares_the_best_with_itself_nor_ranks_what_is_not_steady():
-    """A default that is best gains 1 over itself; a mean without a steady state is none."""
-    row = table_3(speed={"webserver-ext3-default": 3.0}, scatter=0.01)
-    assert row["ours"] == "ext3"
-    assert row["throughput gain, ours"].startswith("1 to ")
-    unsteady = {"file_system": "ext3", "option": "default", "workload": "webserver"}
-    row = table_3(unsteady, speed={"webserver-ext3-default": 3.0}, scatter=0.01)
-    assert row["ours"] != "ext3"
-
-
 def test_a_figure_marks_what_is_no_mean_and_what_promises_too_much():
     """Rules 24 and 31 where most people look."""
     trials = synthetic.trials_frame(CELLS)
@@ -170,83 +129,11 @@ def test_a_figure_marks_what_is_no_mean_and_what_promises_too_much():
     web = cells["workload"].eq("webserver") & cells["load_ops_s"].isna()
     cells.loc[web & cells["file_system"].eq("xfs"), "state"] = "inconsistent"
     cells["starred"] = web & cells["option"].eq("dtlg")
-    figure = configurations(cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput")
+    figure = drawn(cells, trials)
     assert [text for text in texts(figure) if text in ("*", "no steady state")] == [
         "*",
         "no steady state",
     ]
-
-
-def test_table_1_scales_files_but_the_size_for_oltp():
-    """A twentieth of 20,000 files, and of 512 MiB."""
-    scale = {"webserver": 0.05, "oltp": 0.05}
-    table = workload_parameters(PRINTED.table1, scale).set_index("workload")
-    assert table.loc["webserver", "files, ours"] == "1,000"
-    assert table.loc["oltp", "file size, ours"] == "25.6 MiB"
-    assert table.loc["varmail", "files, ours"] == "not run"
-
-
-def test_rows_of_table_2_do_not_depend_on_the_run():
-    """Options of two file systems that fast10 lacks stood in the order of a set: other bytes."""
-    of = [
-        design.Cell(workload="webserver", file_system=file_system, option=option)
-        for file_system in ("ext4", "btrfs")
-        for option in ("default", "relatime", "noatime", "dtlg")
-    ]
-    table = option_effects(PRINTED.table2, *tables(of))
-    more = table.iloc[-6:][["file system", "option"]].to_numpy().tolist()
-    assert more == sorted(more) and len({row[0] for row in more}) == 2
-
-
-def test_tex_escapes_what_tex_reads():
-    """A table with %, & or _ compiles."""
-    table = option_effects(PRINTED.table2, *tables())
-    text = as_tex(table.rename(columns={"option": "a_b & 50 %"}), "100 %", "t")
-    assert r"a\_b \& 50 \%" in text
-    assert r"$\dagger$" in text
-    assert text.count(r"\\") == len(table) + 1
-
-
-def test_agreement_counts_cells_by_what_was_published_and_found():
-    """The sum over a row is the number of published cells; what was not run is not forgotten."""
-    speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}
-    _, effects = tables(speed=speed, scatter=0.004)
-    table = agreement(PRINTED.table2, effects).set_index("published")
-    here = PRINTED.table2[
-        (PRINTED.table2["metric"] == "perf") & (PRINTED.table2["fs"] != "reiserfs")
-    ]
-    assert table.to_numpy().sum() == len(here)
-    assert table.loc["lower", ["lower", "higher"]].tolist() == [1, 1]
-    assert table["not run"].sum() == len(here) - 2
-    none = agreement(PRINTED.table2, effects.iloc[:0]).set_index("published")
-    assert none["not run"].sum() == len(here)
-
-
-def test_a_published_number_outside_the_interval_is_told_from_one_inside():
-    """ext3 on the web server lost 27 % by dtlg and 63 % by wrbck: one of them still holds here."""
-    speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}
-    _, effects = tables(speed=speed, scatter=0.01)
-    table = then_and_now(PRINTED.table2, effects).set_index("option")
-    assert table.loc["dtlg", "the published number is"] == "inside"
-    assert table.loc["wrbck", "the published number is"] == "outside"
-    assert table.loc["wrbck", "published, %"] == "-63"
-    assert 45 < int(table.loc["wrbck", "here, %"]) < 55
-    defaults = effects[effects["kind"] == "file system"]
-    assert then_and_now(PRINTED.table2, defaults).empty
-    few = effects.assign(ratio_low_x=float("nan"), ratio_high_x=float("nan"))
-    assert set(then_and_now(PRINTED.table2, few)["the published number is"]) == {"no interval"}
-    assert then_and_now(PRINTED.table2, effects.iloc[:0]).empty
-
-
-def test_a_published_number_is_any_that_rounds_to_it():
-    """27.4 % less is printed as -27: an interval that ends there does not contradict it."""
-    _, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.01)
-    row = (effects["option"] == "dtlg") & (effects["metric"] == "throughput")
-    for high_x, word in ((0.726, "inside"), (0.724, "outside")):
-        ends = effects.assign(ratio_low_x=effects["ratio_low_x"].mask(row, 0.6))
-        ends["ratio_high_x"] = effects["ratio_high_x"].mask(row, high_x)
-        found = paired(PRINTED.table2, ends).set_index("option")
-        assert found.loc["dtlg", "published_is"] == word
 
 
 def test_a_number_outside_the_interval_is_a_filled_point():
@@ -260,16 +147,6 @@ def test_a_number_outside_the_interval_is_a_filled_point():
     assert "white" in fills
     none = options_then_and_now(paired(PRINTED.table2, effects.iloc[:0]))
     assert "no option" in " ".join(texts(none))
-
-
-def test_micro_benchmarks_have_a_row_each_also_if_not_run(monkeypatch):
-    """A gap in the campaign is a visible gap in the table."""
-    monkeypatch.setitem(synthetic.RATE, "shared-append", 1000.0)
-    cells, _ = tables([*CELLS, *synthetic.cells(["shared-append"], ["ext3", "xfs"])], scatter=0)
-    table = micro_benchmarks(cells).set_index("micro-benchmark")
-    assert table.loc["shared-append", "XFS"].startswith("1,300 [1,300")
-    assert table.loc["shared-append", "Ext2"] == "not run"
-    assert len(table) == 5
 
 
 def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
@@ -298,11 +175,9 @@ def test_a_ratio_that_a_confound_may_have_made_is_marked():
     rows = trials.assign(**dict.fromkeys(KNOWN, "alike"))
     rows.loc[rows["file_system"] == "ext3", "read-ahead"] = "0 KiB"
     gate = Gate(rows, dict.fromkeys(KNOWN, Size(900.0, 800.0, 1000.0, 1.0, 0.001)))
-    bare = configurations(cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput")
+    bare = drawn(cells, trials)
     held = Gate(trials.assign(**dict.fromkeys(KNOWN, "alike")), {})
     for of, marks in ((held, 0), (gate, 3)):
-        figure = configurations(
-            cells, Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput", of
-        )
+        figure = drawn(cells, trials, gate=of)
         assert texts(figure).count(FLAG) == marks
     assert texts(bare).count(FLAG) == 0

@@ -195,7 +195,7 @@ def test_figures_show_what_ran_and_say_what_did_not():
     small_print = [by_pattern(table, 4, 8).get_supxlabel() for table in (cells, few)]
     assert [text.partition(";")[0] for text in small_print] == [
         "95 % intervals",
-        "no intervals: too few trials",
+        "no interval: 1 trial",
     ]
 
 

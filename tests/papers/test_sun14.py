@@ -237,4 +237,4 @@ def test_figures_have_the_published_values_of_table_3_beside_ours():
     assert "no trials" in by_pair(cells.head(0), "varmail").axes[0].texts[0].get_text()
     few = by_pair(cells_table(trials(blocks=1), synthetic.BOUNDS), "fileserver")
     assert drawn.get_supxlabel().startswith("95 % intervals; ")
-    assert few.get_supxlabel().startswith("no intervals: too few trials; ")
+    assert few.get_supxlabel().startswith("no interval: 1 trial; ")

@@ -67,3 +67,11 @@ def test_with_nothing_to_choose_from_the_figure_says_so():
     only = synthetic.cells(["varmail"], ["ext3"])
     figure = forest(made(of=only).reset_index())
     assert "Nothing but ext3/default" in figure.axes[0].texts[0].get_text()
+
+
+def test_two_blocks_promise_no_interval_and_no_filled_mark():
+    """The small print named both, and neither is drawn of so few."""
+    for blocks, said in ((2, "no interval: 2 blocks; band"), (5, "95 % intervals (5 blocks); ")):
+        trials, cells = tables(blocks=blocks)
+        _, small_print = texts(forest(ranked(trials, cells).reset_index()))
+        assert small_print.startswith(said)

@@ -108,7 +108,7 @@ def _panels(
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     lows = pd.concat([chosen[f"{metric}_low_{unit}"] for metric, unit, _, _ in PANELS])
     not_here = "the paper's bars have numbers that are not in our reference data"
-    note(figure, f"{intervals_of(lows)}; {not_here}")
+    note(figure, f"{intervals_of(lows, chosen['n'], 'trial')}; {not_here}")
     return figure
 
 
@@ -135,7 +135,7 @@ def by_groups(cells: pd.DataFrame) -> Figure:
     axes.set_xticks(counts, [f"{count:g}" for count in counts])
     axes.set(xlabel="allocation groups", ylabel="thousand writes a second", ylim=(0, None))
     axes.legend()
-    intervals = intervals_of(chosen["throughput_low_ops_s"])
+    intervals = intervals_of(chosen["throughput_low_ops_s"], chosen["n"], "trial")
     note(figure, f"random writes of 4 KiB to one file; {intervals}")
     return figure
 

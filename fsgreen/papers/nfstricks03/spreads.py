@@ -32,7 +32,7 @@ def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `series`, `scheduler`, `file_system`, `total_mib` of all files, `clock`, and the ratio
-        `value_x` with its interval `low_x` and `high_x`, where there is one.
+        `value_x` with its interval `low_x` and `high_x`, where `n` blocks give one.
     """
     measured = [of_clock for of_clock in runs if not of_clock.virtual]
     rows = []
@@ -50,7 +50,7 @@ def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
             size = {"total_mib": total_mib, "clock": VIRTUAL}
             ours = total(sample[["block", "above", "below"]])
             rows.append({**place, **size, **_columns(ours)})
-    return pd.DataFrame(rows, columns=[*CELL, "clock", "value_x", "low_x", "high_x"])
+    return pd.DataFrame(rows, columns=[*CELL, "clock", "value_x", "low_x", "high_x", "n"])
 
 
 def by_both_clocks(spread: pd.DataFrame) -> pd.DataFrame:
@@ -86,4 +86,4 @@ def _cells() -> Iterable[tuple[str, str, str]]:
 
 
 def _columns(ours: stats.Estimate) -> dict[str, float]:
-    return {"value_x": ours.value, "low_x": ours.low, "high_x": ours.high}
+    return {"value_x": ours.value, "low_x": ours.low, "high_x": ours.high, "n": ours.n}

@@ -84,7 +84,7 @@ def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = N
     open_marks = "; open: watts as printed for a real SSD-I" if printed is not None else ""
     lows = pd.concat([chosen[f"{metric}_low_{unit}"] for metric, unit, _ in PANELS])
     simulated = "a simulated SSD-I under file systems of today"
-    note(figure, f"{intervals_of(lows)}; {simulated}{open_marks}")
+    note(figure, f"{intervals_of(lows, chosen['n'], 'trial')}; {simulated}{open_marks}")
     return figure
 
 

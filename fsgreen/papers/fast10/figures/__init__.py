@@ -32,6 +32,7 @@ def write(campaign: str) -> Path:
         at_baseline(read_table(campaign, name), plan) for name in ("cells", "trials", "effects")
     )
     printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
+    baseline = plan.baseline["file_system"]
     keep = keeper(campaign)
     keep(power_by_load(cells, printed.points("1")), "fig1")
     guest = in_guest(read_identity(campaign))
@@ -39,7 +40,8 @@ def write(campaign: str) -> Path:
     for number, workload in enumerate(WORKLOADS, start=3):
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
-            figure = configurations(cells, scatters, printed.bars(name), workload, metric, gate)
+            bars = printed.bars(name)
+            figure = configurations(cells, scatters, bars, workload, metric, baseline, gate)
             keep(figure, f"fig{name}")
     keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
     keep_common(campaign)

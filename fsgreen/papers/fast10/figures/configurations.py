@@ -31,7 +31,11 @@ from fsgreen.figures.style import BEHIND_WORDS
 from fsgreen.reduce import factors_of
 
 REFERENCES = ("xfs", "ext3", "ext2")
-"""File systems that both fast10 and today's kernels have; the first in the campaign is 1."""
+"""File systems that both fast10 and today's kernels have.
+
+The study's baseline is 1 if it is one of them; else the first that the campaign has, because no
+published value has a ratio to the baseline.
+"""
 
 UNITS = {
     ("throughput", True): ("throughput_ops_s", "ops_s", 1000.0, "throughput (1000 ops/s)"),
@@ -49,6 +53,7 @@ def configurations(
     published: pd.DataFrame,
     workload: str,
     metric: str,
+    baseline: str,
     gate: Gate | None = None,
 ) -> Figure:
     """Return absolute values with intervals, and below them ratios beside the published ones.
@@ -65,6 +70,8 @@ def configurations(
         The workload of the figure.
     metric : str
         `throughput` or `efficiency`.
+    baseline : str
+        The file system that the study compares others with.
     gate : Gate, optional
         What marks ratios that a confound may have made.
     """
@@ -80,19 +87,39 @@ def configurations(
     top.set(ylabel=label.format(f", {boundary}"), title=f"{workload}: this campaign")
     if metric == "efficiency":
         modelled(top, boundary)
-    ratios = _ratios(bars, scatters, workload, metric)
+    ratios = _ratios(bars, scatters, workload, metric, baseline)
     _relative(bottom, ratios, _flagged(ratios, ours, gate))
     names = [_name(row) for row in bars.to_dict("records")]
     bottom.set_xticks(range(len(bars)), names, rotation=45, ha="right", rotation_mode="anchor")
     bottom.set_xlim(-0.6, len(bars) - 0.4)
     missing = len(published) - published.merge(ours, on=["file_system", "option"]).shape[0]
-    note(
-        figure,
-        f"{intervals_of(bars['ours_low'])}, for ratios with {stats.MIN_BLOCKS} blocks or more"
-        f"{' (*: may be too narrow)' if bars['starred'].eq(True).any() else ''}; "
+    parts = [
+        _small_print(bars, ratios),
         f"{missing} of fast10's {len(published)} configurations not run",
-    )
+        _reference_told(baseline, ratios),
+    ]
+    note(figure, "; ".join(filter(None, parts)))
     return figure
+
+
+def _small_print(bars: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Return which values have intervals: that of a ratio takes more blocks than a value's own."""
+    of_values = intervals_of(bars["ours_low"], bars["n"], "trial")
+    said = of_values + (" (*: may be too narrow)" if bars["starred"].eq(True).any() else "")
+    compared = ratios[ratios["ours"].notna()]
+    if len(compared) < 2:
+        return said
+    others = compared[~compared["is_base"]]
+    of_ratios = intervals_of(others["ours_low"], others["n"])
+    return said if of_ratios == of_values else f"{said} (ratios: {of_ratios})"
+
+
+def _reference_told(baseline: str, ratios: pd.DataFrame) -> str:
+    """Return what ratios are to, where that is not the baseline of the study."""
+    if ratios.empty or (reference := ratios["reference"].iloc[0]) == baseline:
+        return ""
+    one, other = look_of(reference).name, look_of(baseline).name
+    return f"ratios to {one}, which fast10 measured, too; the baseline of the study is {other}"
 
 
 def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str) -> pd.DataFrame:
@@ -105,6 +132,7 @@ def _rows(ours: pd.DataFrame, published: pd.DataFrame, column: str, suffix: str)
             "ours": ours[column],
             "ours_low": ours[f"{stem}_low_{suffix}"],
             "ours_high": ours[f"{stem}_high_{suffix}"],
+            "n": ours["n"],
             "starred": ours["starred"] & (stem == "throughput"),
             "unsteady": ~steady(ours, stem),
         }
@@ -164,21 +192,24 @@ def _from_the_axis(axes: Axes, place: int, words: str) -> None:
     )
 
 
-def _ratios(bars: pd.DataFrame, scatters: Scatters, workload: str, metric: str) -> pd.DataFrame:
+def _ratios(
+    bars: pd.DataFrame, scatters: Scatters, workload: str, metric: str, baseline: str
+) -> pd.DataFrame:
     """Return bars with ratios to one default file system, ours with an interval of the ratio."""
     have = set(bars[bars["ours"].notna() & (bars["option"] == "default")]["file_system"])
-    reference = next((name for name in REFERENCES if name in have), None)
+    ranked = sorted(REFERENCES, key=lambda name: name != baseline)
+    reference = next((name for name in ranked if name in have), None)
     if reference is None:
         return bars.iloc[:0]
-    baseline, trials = configuration(reference), scatters.trials
-    base = sample(trials, workload, baseline, metric)
+    one, trials = configuration(reference), scatters.trials
+    base = sample(trials, workload, one, metric)
     configs = (Cell(**row) for row in bars[[*TREATMENTS]].to_dict("records"))
     ours = [
         stats.effect(
             sample(trials, workload, config, metric),
             base,
             # The bar that others are compared with is 1, without an error.
-            scatters.of(workload, metric, config, baseline) if config != baseline else None,
+            scatters.of(workload, metric, config, one) if config != one else None,
         )
         for config in configs
     ]
@@ -186,9 +217,11 @@ def _ratios(bars: pd.DataFrame, scatters: Scatters, workload: str, metric: str) 
     printed = bars[["value", "low", "high"]] / bars[is_base]["value"].iloc[0]
     return bars.assign(
         reference=reference,
+        is_base=is_base,
         ours=[estimate.value for estimate in ours],
         ours_low=[estimate.low for estimate in ours],
         ours_high=[estimate.high for estimate in ours],
+        n=[estimate.n for estimate in ours],
         **printed,
     )
 

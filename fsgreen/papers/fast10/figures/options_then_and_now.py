@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from fsgreen.figures import empty, look_of, new, note, styled
+from fsgreen.figures import empty, intervals_of, look_of, new, note, styled
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.papers.fast10.tables.then_and_now import OUTSIDE
 
@@ -53,10 +53,10 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
     for axes in panels:
         entries |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     figure.legend(entries.values(), entries, loc="outside upper left", ncols=len(entries))
-    note(
-        figure,
-        "Filled: the published number lies outside the 95 % interval. No bar: too few blocks.",
-    )
+    small_print = intervals_of(pairs["ratio_low_x"], pairs["n"])
+    if pairs["ratio_low_x"].notna().any():
+        small_print += "; filled: the published number lies outside; no bar: too few blocks"
+    note(figure, small_print)
     return figure
 
 

@@ -79,7 +79,8 @@ def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -
     left.legend(loc="lower right", bbox_to_anchor=(1, 0.05))
     modelled(left, boundary)
     _published(right, published)
-    note(figure, f"{intervals_of(web['power_low_w'])}; rings mark the load without a limit")
+    known = intervals_of(web["power_low_w"], web["n"], "trial")
+    note(figure, f"{known}; rings mark the load without a limit")
     return figure
 
 

@@ -162,9 +162,10 @@ def by_file_system(real: Runs, spread: pd.DataFrame, points: Sequence[Mapping[st
     panels[0].set_yticks([], minor=True)
     panels[0].set(ylabel="last reader's time over the first's", ylim=(0.9, 12))
     mark_simulated(panels)
-    figure.legend(handles=_legend(spread), loc="outside upper center", ncols=4)
-    of_size = spread[spread["total_mib"] == total_mib].groupby("clock", sort=False)["low_x"]
-    said = by_clock({str(clock): intervals_of(lows) for clock, lows in of_size})
+    shown = spread[spread["total_mib"] == total_mib]
+    figure.legend(handles=_legend(shown), loc="outside upper center", ncols=4)
+    of_clocks = shown.groupby("clock", sort=False)
+    said = by_clock({str(clock): intervals_of(of["low_x"], of["n"]) for clock, of in of_clocks})
     note(figure, f"8 files of {total_mib / EIGHT:g} MB on simulated disks; {said}")
     return figure
 
@@ -194,6 +195,8 @@ def _flags(axes: Axes, real: Runs, spread: pd.DataFrame, name: str) -> None:
 
 
 def _legend(spread: pd.DataFrame) -> list[Line2D]:
+    """Return what marks mean; clocks have a fill where both are there."""
+    clocks = CLOCK_FILL if set(spread["clock"]) == CLOCK_FILL.keys() else {}
     return [
         *(
             Line2D([], [], color="black", marker=SCHEDULERS[key], linestyle="none", label=name)
@@ -201,8 +204,7 @@ def _legend(spread: pd.DataFrame) -> list[Line2D]:
         ),
         *(
             Line2D([], [], color="black", marker="o", fillstyle=fill, linestyle="none", label=clock)
-            for clock, fill in CLOCK_FILL.items()
-            if clock in set(spread["clock"])
+            for clock, fill in clocks.items()
         ),
     ]
 

@@ -112,7 +112,10 @@ def intervals(runs: Sequence[Runs], metric: str, cells: Collection[Cell]) -> str
     for one in runs:
         ran = [cell for cell in cells if len(one.cell(cell))]
         if ran:
-            said[one.clock] = intervals_of(one.value(cell, metric).low for cell in ran)
+            values = [one.value(cell, metric) for cell in ran]
+            said[one.clock] = intervals_of(
+                (value.low for value in values), (value.n for value in values)
+            )
     return by_clock(said)
 
 
