@@ -3,9 +3,12 @@
 import json
 import re
 import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 import synthetic
+import typst
 
 from fsgreen import confounds, design, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
@@ -57,6 +60,43 @@ def test_a_small_campaign_has_a_whole_report(made):
     assert numbers["trials"]["whole"] == 4
     assert not numbers["trials"]["enough"]
     assert any("reiserfs" in line for line in numbers["not_run"])
+
+
+def test_a_small_campaign_shows_no_row_that_was_not_run(made):
+    """Its report had pages of "not run", and "Of 0 published numbers" above an empty table."""
+    tables = {file.stem: file.read_text() for file in (made.parent / "tables").glob("*.csv")}
+    assert not any("not run" in text.partition("\n")[2] for text in tables.values())
+    rows = {name: len(text.splitlines()) - 1 for name, text in tables.items()}
+    assert [rows[name] for name in ("table1", "table3", "table2", "micro", "agreement")] == [
+        *(1, 1),
+        *(0, 0, 0),
+    ]
+    left_out = json.loads((made.parent / "numbers.json").read_text())["left_out"]
+    assert left_out["micro"] == {
+        "rows": "5 rows",
+        "command": "fsgreen measure fast10 --profile micro",
+    }
+    assert left_out["table1"]["rows"] == "3 rows"
+    shown = headings(made.parent)
+    assert "Micro-benchmarks" in shown, "what was left out is not said"
+    assert "What no longer holds" not in shown
+    assert "How often they come out as published" not in shown
+
+
+def headings(results):
+    """The headings of a report of fast10, as one text."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for text in paths.texts("*").values():
+            shutil.copy(text, folder)
+        shutil.copytree(results, folder, dirs_exist_ok=True)
+        return typst.query(
+            str(folder / "fast10.typ"),
+            "heading",
+            root=str(folder),
+            ignore_system_fonts=True,
+            sys_inputs={"kind": "pdf"},
+        )
 
 
 def test_what_the_numbers_stand_on_is_said_before_anything_else(made):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +12,69 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.stats import Estimate
-from fsgreen.words import digits
+from fsgreen.words import digits, plural
+
+NOT_RUN, NOT_HERE = "not run", "n/a"
+"""What stands in place of a number that was not measured, or that no kernel of today can give."""
+
+LEFT_OUT = "left_out.json"
+"""Beside the tables: how many rows each lacks because nothing of them was run."""
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
 
 
-def write_all(campaign: str, tables: Mapping[str, tuple[str, pd.DataFrame]]) -> Path:
-    """Write tables, each with its caption, as `.csv` and `.tex`; return their folder."""
+def write_all(
+    campaign: str,
+    tables: Mapping[str, tuple[str, pd.DataFrame]],
+    ours: Mapping[str, Sequence[str]] | None = None,
+) -> Path:
+    """Write tables, each with its caption, as `.csv` and `.tex`; return their folder.
+
+    Parameters
+    ----------
+    campaign : str
+        In whose results they are written.
+    tables : mapping
+        Caption and table by name.
+    ours : mapping, optional
+        By the name of a table, the columns of what was measured here. Rows that have nothing there
+        but `NOT_RUN` and `NOT_HERE` are left out and counted (`rows_left_out`).
+    """
     folder = paths.results(campaign) / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (caption, table) in tables.items():
+    left_out = {}
+    for name, (caption, whole) in tables.items():
+        columns = [*(ours or {}).get(name, ())]
+        table = _that_ran(whole, columns) if columns else whole
+        if len(table) < len(whole):
+            left_out[name] = len(whole) - len(table)
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
         (folder / f"{name}.tex").write_text(as_tex(table, caption, name))
+    if ours:
+        (folder / LEFT_OUT).write_text(json.dumps(left_out, indent=1) + "\n")
     return folder
+
+
+def _that_ran(table: pd.DataFrame, ours: list[str]) -> pd.DataFrame:
+    return table[~table[ours].isin([NOT_RUN, NOT_HERE]).all(axis=1)]
+
+
+def rows_left_out(campaign: str, commands: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return of each table that lacks rows how many these are, and what would measure them.
+
+    Parameters
+    ----------
+    campaign : str
+        Its tables were written with `ours`.
+    commands : mapping
+        The command by the name of the table.
+    """
+    file = paths.results(campaign) / "tables" / LEFT_OUT
+    counts = json.loads(file.read_text()) if file.is_file() else {}  # older ones are whole
+    return {
+        name: {"rows": plural(count, "row"), "command": commands[name]}
+        for name, count in counts.items()
+    }
 
 
 def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:

@@ -36,7 +36,16 @@ def test_what_has_no_steady_state_neither_leads_nor_lags():
 
 def test_each_figure_of_work_per_joule_bears_the_mark_where_it_repeats_throughput():
     """No b-figure was second evidence where power is modelled, and none said so."""
-    captions = {shown["file"]: shown["caption"] for shown in _figures("modelled", "‡")}
+    captions = {shown["file"]: shown["caption"] for shown in _figures("modelled", "‡", "ext4")}
     marked = {name for name, caption in captions.items() if "‡" in caption}
     assert marked == {f"fig{number}b.svg" for number in range(3, 7)}
-    assert not any("‡" in shown["caption"] for shown in _figures("wall", ""))
+    assert not any("‡" in shown["caption"] for shown in _figures("wall", "", "ext3"))
+
+
+def test_a_caption_says_where_ratios_are_not_to_the_baseline_of_the_report():
+    """Figures 3 to 6 were relative to XFS, all other comparisons to ext4, and nothing said so."""
+    said = {}
+    for baseline in ("ext4", "ext3"):
+        said[baseline] = {of["file"]: of["caption"] for of in _figures("wall", "", baseline)}
+    assert "not to ext4, the baseline of the study" in said["ext4"]["fig3a.svg"]
+    assert "baseline" not in said["ext3"]["fig3a.svg"]

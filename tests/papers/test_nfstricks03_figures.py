@@ -7,15 +7,22 @@ import pandas as pd
 import pytest
 import synthetic_readers
 
-from fsgreen import confounds, paths, recommend, reduce, report
+from fsgreen import confounds, design, paths, recommend, reduce, report
 from fsgreen.analysis import interactions, standard
 from fsgreen.papers import judging
 from fsgreen.papers.nfstricks03 import figures, virtual
 from fsgreen.papers.nfstricks03.figures import by_file_system, by_rank, by_readers, schedulers
 from fsgreen.papers.nfstricks03.numbers import clocks_line, spread_lines
-from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, FIGURE_3, Printed, setup
+from fsgreen.papers.nfstricks03.reference import (
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    READERS,
+    Printed,
+    setup,
+)
 from fsgreen.papers.nfstricks03.spreads import by_both_clocks, spreads
-from fsgreen.papers.nfstricks03.tables import NOT_RUN, file_systems, finishes, throughput
+from fsgreen.papers.nfstricks03.tables import NOT_RUN, SERIES, file_systems, finishes, throughput
 from fsgreen.papers.nfstricks03.tables import schedulers as scheduler_table
 
 PRINTED = Printed.load()
@@ -89,9 +96,9 @@ def test_small_print_speaks_of_intervals_only_where_there_are_some(both):
     """Two blocks have none, and every figure spoke of "95 % intervals"."""
     few = replace(both[0], trials=both[0].trials[both[0].trials["block"] <= 2])
     for figure in (by_readers([few], FIGURE_1, []), by_rank([few], PRINTED.points("3"))):
-        assert "no intervals: too few trials" in small_print(figure)
+        assert "no interval: 2 blocks" in small_print(figure)
     mixed = small_print(by_rank([few, both[1]], PRINTED.points("3")))
-    assert "no intervals: too few trials (real time), 95 % intervals (virtual time)" in mixed
+    assert "no interval: 2 blocks (real time), 95 % intervals (virtual time)" in mixed
     assert "(virtual time)" not in small_print(by_readers(both, FIGURE_1, PRINTED.points("1")))
 
 
@@ -143,6 +150,17 @@ def test_the_figure_by_file_system_shows_both_clocks_at_one_size(apart):
     assert tags.get_ylim() == ide1.get_ylim() == scsi1.get_ylim()
 
 
+def test_one_clock_has_no_mark_of_its_own_in_the_legend(apart):
+    """A campaign without virtual time named a circle "real time", and nothing to tell it from."""
+    real, spread = apart
+    labels = {}
+    for clocks, shown in (("both", spread), ("one", spread[spread["clock"] == "real time"])):
+        figure = by_file_system(real, shown, PRINTED.points("3"))
+        labels[clocks] = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels["both"] == ["elevator", "N-CSCAN", "real time", "virtual time"]
+    assert labels["one"] == ["elevator", "N-CSCAN"]
+
+
 def test_the_report_says_from_data_what_file_systems_do(apart):
     """Numbers in the text are those of the table, and say which clock and which files."""
     lines = spread_lines(apart[1])
@@ -190,6 +208,15 @@ def test_the_tables_hold_what_was_run_and_say_what_was_not():
     assert set(scheduler_table(few)["scheduler"]) == {"elevator", "n-cscan"}
 
 
+def test_the_profile_that_is_named_has_the_rows_that_were_left_out():
+    """A command that does not measure what is missing is none."""
+    plan = design.make_plan(design.load_study("nfstricks03"), "lab")
+    ran = [plan.levels(cell) for cell in plan.cells]
+    wanted = [setup(name, readers) for name in SERIES for readers in READERS]
+    wanted += [setup(name, scheduler="n-cscan") for name in FIGURE_3]
+    assert all(any(levels.items() >= cell.items() for levels in ran) for cell in wanted)
+
+
 # --- the whole way from raw traces to the report -------------------------------------------------
 
 
@@ -224,6 +251,8 @@ def test_a_small_campaign_has_a_whole_report(campaign):
     assert "MiB at the start of" in numbers["probed"]
     assert "no runs in virtual time" in numbers["virtual"]
     assert virtual.read(campaign) is None
+    assert not any("virtual time" in entry["caption"] for entry in numbers["figures"])
+    assert numbers["clocks"] == "", "of one clock there is nothing to compare"
 
 
 def test_each_reader_of_each_trial_has_its_time(campaign):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,10 +11,11 @@ from fsgreen import confounds
 from fsgreen.analysis.numbers import campaign_numbers, captioned
 from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import MAP_KIB
-from fsgreen.papers.nfstricks03.readers import runs_of
+from fsgreen.papers.nfstricks03.readers import Runs, runs_of
 from fsgreen.papers.nfstricks03.reference import EIGHT, FILE_SYSTEMS, Printed
 from fsgreen.papers.nfstricks03.served import has_server
 from fsgreen.papers.nfstricks03.spreads import by_both_clocks, published, spreads
+from fsgreen.papers.nfstricks03.tables import left_out
 from fsgreen.reduce import read_table
 
 PUBLISHED = (
@@ -28,17 +30,18 @@ CAPTIONS = {
     "quarter of ext2: a steep line is unfair, a high one slow. Smaller files take less time. "
     f"{PUBLISHED}",
     "fig3_file_systems": "Figure 3 by file system: the last reader's time over the first's. Ours "
-    "on simulated disks, in real time and in virtual time with files of the same size; the "
-    "published ratio is that of FFS under the elevator.",
+    "on simulated disks{clocks}; the published ratio is that of FFS under the elevator.",
     "fig3_schedulers": "The same readers under every scheduler that ran: fair ones are left, fast "
     "ones above. Where the disk takes all requests at once a scheduler has nothing to order, and "
     "its marks coincide. The disks are simulated.",
 }
+BOTH_CLOCKS = ", in real time and in virtual time with files of the same size"
 
 OF_SERVER = (
-    "In real time over the loopback of one machine, in virtual time over a link of 49 MB/s; the "
-    "disks are simulated, and read ahead themselves."
+    "In real time over the loopback of one machine{clocks}; the disks are simulated, and read "
+    "ahead themselves."
 )
+OVER_A_LINK = ", in virtual time over a link of 49 MB/s"
 CAPTIONS_OF_SERVER = {
     "fig4": f"Figure 4: NFS over UDP, by partition and queue. {OF_SERVER}",
     "fig5": "Figure 5: NFS over TCP, by partition and queue; virtual time has no model of it. "
@@ -55,27 +58,34 @@ CAPTIONS_OF_SERVER = {
 
 def numbers(campaign: str) -> dict[str, Any]:
     """Return the values that `paper/nfstricks03.typ` shows, ready to be written as JSON."""
-    served = has_server(read_table(campaign, "trials"))
-    captions = CAPTIONS_OF_SERVER if served else CAPTIONS
+    trials = read_table(campaign, "trials")
+    runs = runs_of(campaign, trials, read_table(campaign, "finishes"))
+    served = has_server(trials)
     return {
         **campaign_numbers(campaign, Printed.load().method["paper"]),
-        "figures": captioned(captions),
+        "figures": captioned(captions(served=served, both=len(runs) > 1)),
         "served": served,
         "virtual": _virtual(campaign),
-        **_file_systems(campaign),
+        "left_out": left_out(campaign, runs),
+        **_file_systems(campaign, runs),
         "probed": _probed(campaign),
     }
 
 
-def _file_systems(campaign: str) -> dict[str, Any]:
+def captions(*, served: bool, both: bool) -> dict[str, str]:
+    """Return the captions of figures, of readers of a server or of files, by one clock or two."""
+    texts, clocks = (CAPTIONS_OF_SERVER, OVER_A_LINK) if served else (CAPTIONS, BOTH_CLOCKS)
+    return {name: text.format(clocks=clocks if both else "") for name, text in texts.items()}
+
+
+def _file_systems(campaign: str, runs: Sequence[Runs]) -> dict[str, Any]:
     """Return what the report says of file systems: their spread by clock, and how clocks differ."""
-    runs = runs_of(campaign, read_table(campaign, "trials"), read_table(campaign, "finishes"))
     spread = spreads(runs, virtual.sizes(campaign))
     return {
         "map_mib": MAP_KIB[FILE_SYSTEMS[0]] // 1024,
         "published_spread": _range(list(published(Printed.load().points("3")).values())),
         "spreads": spread_lines(spread),
-        "clocks": clocks_line(spread),
+        "clocks": clocks_line(spread) if len(runs) > 1 else "",
     }
 
 

@@ -7,16 +7,23 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen.analysis.tables import estimate_text, write_all
+from fsgreen.analysis.tables import NOT_RUN, estimate_text, rows_left_out, write_all
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
-from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_1, FIGURE_2, FIGURE_3, READERS, setup
+from fsgreen.papers.nfstricks03.reference import (
+    EIGHT,
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    PAPER,
+    READERS,
+    setup,
+)
 from fsgreen.papers.nfstricks03.served import figure_lines, has_server
 from fsgreen.papers.nfstricks03.spreads import CELL, by_both_clocks
 from fsgreen.stats import Estimate
 
-NOT_RUN = "not run"
 SERIES = tuple(dict.fromkeys([*FIGURE_1, *FIGURE_2]))
 
 
@@ -48,7 +55,20 @@ def write_tables(campaign: str, runs: Sequence[Runs], spread: pd.DataFrame) -> P
                 file_systems(spread),
             ),
         },
+        {
+            "throughput": [f"{n} readers" for n in READERS],
+            "finishes": [f"reader {rank}" for rank in range(1, EIGHT + 1)],
+        },
     )
+
+
+def left_out(campaign: str, runs: Sequence[Runs]) -> dict[str, dict[str, str]]:
+    """Return `rows_left_out` of these tables, whose rows are of readers of files by each clock."""
+    lab = f"{PAPER} --profile lab"  # it has every row
+    command = f"fsgreen measure {lab}"
+    if any(of_clock.virtual for of_clock in runs):
+        command += f"; fsgreen simulate {lab}"
+    return rows_left_out(campaign, dict.fromkeys(("throughput", "finishes"), command))
 
 
 def throughput(runs: Sequence[Runs]) -> pd.DataFrame:

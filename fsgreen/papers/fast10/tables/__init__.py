@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen.analysis.scatter import Scatters
-from fsgreen.analysis.tables import write_all
+from fsgreen.analysis.tables import NOT_RUN, rows_left_out, write_all
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.effects import option_effects
 from fsgreen.papers.fast10.tables.recommended import recommended
@@ -15,6 +15,9 @@ from fsgreen.papers.fast10.tables.then_and_now import agreement, then_and_now
 from fsgreen.papers.fast10.tables.workloads import micro_benchmarks, workload_parameters
 from fsgreen.reduce import read_plan
 from fsgreen.rules import repeated
+
+PROFILES = {"table1": "lab", "table2": "campaign", "table3": "lab", "micro": "micro"}
+"""A profile of the study that has the rows of each table."""
 
 
 def write_tables(
@@ -39,6 +42,8 @@ def write_tables(
     """
     boundary = str(cells["boundary"].iloc[0])
     mark, footnote = repeated.mark_of(effects), repeated.footnote(effects)
+    counted = agreement(printed.table2, effects)
+    any_found = counted.drop(columns=["published", NOT_RUN]).any(axis=None)
     tables: dict[str, tuple[str, pd.DataFrame]] = {
         "table1": (
             "Workload parameters, published beside ours at scale",
@@ -55,7 +60,7 @@ def write_tables(
         ),
         "agreement": (
             "Cells of table 2 by what was published and what was found, throughput",
-            agreement(printed.table2, effects),
+            counted if any_found else counted[:0],
         ),
         "then_and_now": (
             "Effects of options on throughput, published and here, per cent of the default",
@@ -66,4 +71,18 @@ def write_tables(
             micro_benchmarks(cells),
         ),
     }
-    return write_all(campaign, tables)
+    ours = {
+        name: [column for column in table if "ours" in column]
+        for name, (_, table) in tables.items()
+    }
+    _name, _what, *ours["micro"] = tables["micro"][1]  # the other columns are file systems
+    return write_all(campaign, tables, ours)
+
+
+def left_out(campaign: str) -> dict[str, dict[str, str]]:
+    """Return `rows_left_out` of these tables."""
+    study = read_plan(campaign).study
+    return rows_left_out(
+        campaign,
+        {name: f"fsgreen measure {study} --profile {of}" for name, of in PROFILES.items()},
+    )

@@ -7,12 +7,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.tables import NOT_HERE, NOT_RUN
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, METRICS, WORKLOADS
 from fsgreen.reduce import at
 from fsgreen.rules import repeated
-
-NOT_HERE = "n/a"
-NOT_RUN = "not run"
 
 
 def option_effects(
@@ -21,10 +19,10 @@ def option_effects(
     """Return a row per file system and option: `throughput / efficiency` by workload.
 
     A number is a change in per cent that was told apart from the default; `-` means that
-    equivalence was shown (rule 37), `?` that neither was; `n/a` that today's kernel lacks the file
-    system; `not run` that the campaign has no such cell. A dagger marks a coefficient of variation
-    above 40 %, the mark of `repeated` an efficiency that says no more than the throughput. Rows of
-    fast10 come first, further options of the campaign after them.
+    equivalence was shown (rule 37), `?` that neither was; `not run` that the campaign has no such
+    cell, `n/a` that it cannot: no kernel of today has the file system. A dagger marks a coefficient
+    of variation above 40 %, the mark of `repeated` an efficiency that says no more than the
+    throughput. Rows of fast10 come first, further options of the campaign after them.
 
     Parameters
     ----------
@@ -77,14 +75,13 @@ def _ours(
     workload: str,
     mark: str,
 ) -> str:
-    if file_system in GONE:
-        return NOT_HERE
+    missing = NOT_HERE if file_system in GONE else NOT_RUN
     if effects.empty:
-        return NOT_RUN
+        return missing
     levels = {"file_system": file_system, "option": option, "workload": workload}
     rows = effects[at(effects, {"kind": "option", **levels})].set_index("metric")
     if rows.empty:
-        return NOT_RUN
+        return missing
     texts = [_outcome(rows.loc[metric].to_dict()) for metric in METRICS]
     widths_percent = cells.loc[at(cells, levels), "cv_percent"]
     dagger = "†" if (widths_percent > stats.WIDE_PERCENT).any() else ""

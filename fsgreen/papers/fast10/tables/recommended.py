@@ -7,7 +7,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.cells import rate_text, steady
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, sample
-from fsgreen.analysis.tables import estimate_text
+from fsgreen.analysis.tables import NOT_RUN, estimate_text
 from fsgreen.design import Cell, metrics
 from fsgreen.papers.fast10.reference import WORKLOADS
 
@@ -43,7 +43,7 @@ def recommended(
         for metric, label in labels.items():
             row[f"{label}, published"] = _printed_gain(printed, workload, PRINTED[metric])
         best = _best(of_workload, "throughput")
-        missing = "not run" if of_workload.empty else "no steady state"
+        missing = NOT_RUN if of_workload.empty else "no steady state"
         row["ours"] = missing if best is None else _name(best)
         row["operations in a second, ours"] = missing if best is None else rate_text(best)
         for metric, label in labels.items():

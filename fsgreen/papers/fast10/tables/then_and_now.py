@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from fsgreen.analysis.tables import NOT_RUN
 from fsgreen.papers.fast10.reference import KEY, WORKLOADS, throughput_changes
 
 INSIDE, OUTSIDE, UNKNOWN = "inside", "outside", "no interval"
@@ -24,7 +25,6 @@ TEXTS = [
 ]
 
 HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
-NOT_RUN = "not run"
 
 ROUNDING_X = 0.005
 """Changes are printed in whole per cent."""

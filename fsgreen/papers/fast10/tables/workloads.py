@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.analysis.cells import rate_text
+from fsgreen.analysis.tables import NOT_RUN
 from fsgreen.figures import in_order, look_of
 
 MICRO = {
@@ -18,9 +19,6 @@ MICRO = {
     "create-append": "create, append, open, append",
 }
 """Workloads that stand for a micro-benchmark of sections 5.2 to 5.4, and what they do."""
-
-SHOWN = ("ext2", "ext3", "ext4", "xfs", "btrfs")
-"""File systems that have a column whether or not they were measured."""
 
 
 def workload_parameters(printed: pd.DataFrame, scale: Mapping[str, float]) -> pd.DataFrame:
@@ -37,7 +35,7 @@ def workload_parameters(printed: pd.DataFrame, scale: Mapping[str, float]) -> pd
     for workload, row in printed.iterrows():
         factor = scale.get(str(workload))
         files, size_kb = row["number_of_files"], row["mean_file_size_kb"]
-        ours_files = ours_size = "not run"
+        ours_files = ours_size = NOT_RUN
         if factor is not None:
             by_size = workload == "oltp"
             ours_files = f"{files if by_size else round(files * factor):,}"
@@ -83,7 +81,7 @@ def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
         The table `cells.csv`.
     """
     defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
-    file_systems = in_order([*SHOWN, *defaults["file_system"]])
+    file_systems = in_order(defaults["file_system"])
     rows = defaults.set_index(["workload", "file_system"]).to_dict("index")
     return pd.DataFrame(
         [
@@ -98,4 +96,4 @@ def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rate(cell: dict[str, Any] | None) -> str:
-    return "not run" if cell is None else rate_text(cell)
+    return NOT_RUN if cell is None else rate_text(cell)
