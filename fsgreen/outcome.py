@@ -81,13 +81,15 @@ def _fitted(line: str) -> str:
 def _rates(campaign: str) -> Iterator[str]:
     """Yield how much work each cell does, for at most `MOST_CELLS`; runs may tell of none."""
     from fsgreen.analysis.tables import interval_text
+    from fsgreen.figures import intervals_of
     from fsgreen.generic.figures import cell_name, varied_factors
     from fsgreen.reduce import read_table
 
     cells = read_table(campaign, "cells")
     if cells["throughput_ops_s"].isna().all():
         return
-    yield f"{campaign}: operations per second, with 95 % intervals\n"
+    known = intervals_of(cells["throughput_low_ops_s"], cells["n"], "trial")
+    yield f"{campaign}: operations per second, {known}\n"
     varied = {name: varied_factors(of) for name, of in cells.groupby("workload")}
     rows = []
     for cell in cells.head(MOST_CELLS).to_dict("records"):
@@ -145,18 +147,14 @@ def _rules(campaign: str) -> Iterator[str]:
     from fsgreen import rules
 
     yield rules.summary(campaign)
-    table = rules.read(campaign)
-    for state in rules.STATES:
-        numbers = [str(number) for number in table[table["state"] == state]["rule"]]
-        if state != "fired" and numbers:
-            yield f"  {state}: {', '.join(numbers)}"
 
 
 def _agreement(tables: Path) -> Iterator[str]:
-    """Yield how often the options of the paper came out so and so; it may have no such table."""
-    if not (tables / "agreement.csv").is_file():
+    """Yield how often the options of the paper came out so and so; none may have been measured."""
+    file = tables / "agreement.csv"
+    rows = _rows(file) if file.is_file() else []
+    if not rows:
         return
-    rows = _rows(tables / "agreement.csv")
     columns = [name for name in rows[0] if name != "published"]
     widths = {name: max(9, len(name) + 3) for name in columns}
     yield (

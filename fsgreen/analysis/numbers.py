@@ -168,6 +168,7 @@ def trust(campaign: str) -> dict[str, Any]:
             for state, meaning in rules.STATES.items()
         ],
         "modes": [{"mode": mode, "meaning": meaning} for mode, meaning in rules.MODES.items()],
+        "command": f"fsgreen rules --campaign {campaign}",
         "rows": table.assign(name=table["rule"].map(names)).to_dict("records"),
     }
 

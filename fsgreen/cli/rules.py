@@ -73,7 +73,7 @@ def _list(rule: Rule, answers: pd.DataFrame | None) -> None:
     command.show(f"{rule.number:2} {rule.mode} {state}{rule.question}", hang=INDENT)
     where = f"source {', '.join(rule.sources)}; in {', '.join(rule.where)}"
     command.show(" " * INDENT + where, hang=INDENT)
-    if answers is not None and answers.loc[rule.number, "state"] in ("fired", "unknown"):
+    if answers is not None:
         command.show(f"{'':{INDENT}}-> {answers.loc[rule.number, 'found']}", hang=INDENT)
 
 

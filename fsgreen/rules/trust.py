@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -28,7 +29,7 @@ from fsgreen.rules import (
     verdicts,
 )
 from fsgreen.rules.answer import STATES, Answer, Judge, unknown
-from fsgreen.rules.catalogue import Rule, rules
+from fsgreen.rules.catalogue import MODES, Rule, rules
 from fsgreen.rules.evidence import Evidence, gather
 
 JUDGES: Mapping[int, Judge] = {
@@ -54,6 +55,9 @@ COLUMNS = (
     *("rule", "group", "mode", "source", "question"),
     *("state", "found", "consequence", "remedy"),
 )
+
+MOST_FIRED, MOST_LETTERS = 5, 160
+"""Rules that a summary tells of, and letters of what each found."""
 
 LATER = unknown("judged with the report, which is made after this table: fsgreen rules")
 
@@ -137,7 +141,9 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
 
 
 def summary(campaign: str) -> str:
-    """Return how far a campaign can be trusted, in a few lines: counts, and each rule that fired.
+    """Return how far a campaign can be trusted, in a few lines: what fired, and what to do.
+
+    Of rules that fired at most `MOST_FIRED` are told, first those that `MODES` has first.
 
     Raises
     ------
@@ -145,13 +151,32 @@ def summary(campaign: str) -> str:
         If its `trust.csv` has not been made.
     """
     table = read(campaign)
-    numbers = ", ".join(f"{count} {state}" for state, count in counts(table).items())
-    lines = [f"{campaign}: can these numbers be trusted? Of {len(table)} rules {numbers}"]
-    for row in table[table["state"] == "fired"].to_dict("records"):
-        lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {row['found']}")
-    return "\n".join(
-        [*lines, f"  what each means and what to do: fsgreen rules NUMBER --campaign {campaign}"]
+    fired = table[table["state"] == "fired"]
+    by_mode = fired.sort_values(
+        "mode", key=lambda modes: modes.map(list(MODES).index), kind="stable"
     )
+    told = by_mode.head(MOST_FIRED)
+    numbers = counts(table.drop(index=told.index))
+    others = ", ".join(f"{count} {state}" for state, count in numbers.items() if count)
+    lines = [
+        f"{campaign}: can these numbers be trusted? Of {len(table)} rules {len(fired) or 'none'} "
+        f"fired{', among them' if len(told) < len(fired) else ''}"
+    ]
+    for row in told.to_dict("records"):
+        lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {_brief(row['found'])}")
+        lines.append(f"     what to do: {row['remedy']}")
+    return "\n".join(
+        [
+            *lines,
+            f"  the others ({others}): fsgreen rules --campaign {campaign}",
+            f"  one of them in full: fsgreen rules NUMBER --campaign {campaign}",
+        ]
+    )
+
+
+def _brief(found: str) -> str:
+    """Return the begin of what a rule found, where that is long; the rest is a command away."""
+    return textwrap.shorten(found, MOST_LETTERS, placeholder=" ...")
 
 
 def _begun_unix_s(campaign: str) -> float | None:

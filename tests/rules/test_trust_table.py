@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 
@@ -122,8 +123,22 @@ def test_two_blocks_are_too_few_and_the_summary_says_so(campaign):
     shown = rules.summary(campaign)
     assert shown.startswith("small: can these numbers be trusted? Of 52 rules ")
     assert "26 at least five trials: fewer than 5 trials in 3 of 3 cells" in shown
-    fired = int((rules.read(campaign)["state"] == "fired").sum())
-    assert len(shown.splitlines()) == fired + 2
+
+
+def test_a_summary_says_what_to_do_about_five_rules_and_how_to_see_the_others(campaign):
+    """Whoever had measured for the first time got thirteen rules, and at none what to do."""
+    table = reduce.read_table(campaign, "trust")
+    states = table["state"].mask(table["rule"] <= 20, "fired")
+    changed = table.assign(state=states, rule=table["rule"].map("{:02d}".format))
+    changed.to_csv(paths.results(campaign) / "trust.csv", index=False)
+    first, *told, others, _ = rules.summary(campaign).splitlines()
+    assert f"{(rules.read(campaign)['state'] == 'fired').sum()} fired" in first
+    numbers = [int(line.split()[0]) for line in told[::2]]
+    assert numbers == [1, 2, 3, 4, 7], "what the harness refuses first: not 5 and 6"
+    assert all(line.startswith("     what to do: ") for line in told[1::2])
+    assert others.startswith("  the others (")
+    assert others.endswith("): fsgreen rules --campaign small")
+    assert sum(map(int, re.findall(r"(\d+) [a-z]", others))) == 52 - 5
 
 
 def test_a_file_that_changed_after_the_analysis_fires(campaign):
