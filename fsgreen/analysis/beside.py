@@ -1,4 +1,4 @@
-"""Two campaigns beside each other: what differs between them, and each cell that both have."""
+"""Comparison of two campaigns: what differs between them, and each cell that both have."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fsgreen.design.metrics import Metric
 from fsgreen.reduce import factors_of
 
 PLACE = ("kind", "disk", "model", "in_memory", "scheduler", "queue_depth", "read_ahead_b", "size_b")
-"""What a testbed says of itself that makes it another one."""
+"""Keys of a testbed's description: testbeds with other values are different testbeds."""
 
 LENGTHS = ("idle_s", "warmup_s", "measure_s", "blocks", "most_blocks")
 
 Differences = list[tuple[str, Any, Any]]
-"""Names of what differs, each with what one and the other campaign have."""
+"""For each difference: its name, its value in the first campaign, its value in the second."""
 
 
 def differences(
@@ -31,13 +31,13 @@ def differences(
 ) -> Differences:
     """Return what differs between two campaigns: its name, and the value of each.
 
-    Study, profile and scale of the work, testbed, machine and boundary, and factors that each
-    campaign holds at one level.
+    Compared are the study, the profile, the scale of the work, the testbed, the machine, the
+    boundary, and each factor that a campaign holds at one level.
 
     Parameters
     ----------
     plans, identities, trials : sequence of two
-        Of each campaign its plan, its `campaign.json` and its `trials.csv`.
+        The plan, the `campaign.json` and the `trials.csv` of each campaign.
     """
     one, other = (dict(_told(*of)) for of in zip(plans, identities, trials, strict=True))
     names = dict.fromkeys([*one, *other])
@@ -84,7 +84,7 @@ def refusal(metric: Metric, identities: Sequence[Mapping[str, Any]]) -> str:
 
 
 def other_work(identities: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the workloads that are other work in each campaign under one name."""
+    """Return the names of workloads that do different work in the two campaigns."""
     one, other = (identity.get("workloads") or {} for identity in identities)
     return sorted(name for name in one if name in other and one[name] != other[name])
 
@@ -97,9 +97,9 @@ def cells_beside(
 ) -> pd.DataFrame:
     """Return a row for each cell that both campaigns have: both values, and their ratio.
 
-    Campaigns share no blocks: the ratio is by Welch's t of logarithms (`stats.compare_unpaired`);
-    p-values are adjusted over all cells (Holm). A cell that is inconsistent in one of them has no
-    mean to compare (rule 24).
+    Campaigns share no blocks, so the ratio is tested by Welch's t of logarithms
+    (`stats.compare_unpaired`). Holm's correction adjusts the p-values over all cells. A cell that
+    is inconsistent in one campaign has no mean to compare (rule 24).
 
     Parameters
     ----------
@@ -108,9 +108,15 @@ def cells_beside(
     metric : Metric
         What is compared.
     bounds : mapping
-        The plan's `minimum_trials`, and `equivalence_percent` if one counts as equal.
+        The plan's `minimum_trials`, and its `equivalence_percent` if it has one.
     leave_out : sequence of str
         Workloads that are not compared.
+
+    Returns
+    -------
+    DataFrame
+        Columns `cell`, `one` and `other` (`stats.Estimate`), `ratio` (one over other), `steady`,
+        `difference_p`, `equivalence_p` (before Holm) and `outcome`. Empty without a common cell.
     """
     cells = [_by_cell(table, trials) for table in trials]
     rows = []
@@ -151,7 +157,7 @@ def cells_beside(
 
 
 def _by_cell(table: pd.DataFrame, both: Sequence[pd.DataFrame]) -> dict[Cell, pd.DataFrame]:
-    """Return the trials of each cell: levels of the factors that a campaign varies."""
+    """Return the trials of each cell. A cell has the factors that one of the campaigns varies."""
     names = [
         name
         for name in factors_of(table)

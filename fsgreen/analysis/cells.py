@@ -1,4 +1,4 @@
-"""One row per cell: centre, interval, variation, shape, steady state, and what more trials buy."""
+"""One row per cell: centre, interval, variation, shape, steady state, and trials needed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fsgreen.reduce import at, blocks_by_clock, factors_of
 from fsgreen.stats import coverage
 
 VARIED = ("workload", "file_system", "option", "load_ops_s")
-"""Factors that tables and figures of file systems vary; all others are held at the baseline."""
+"""Factors that tables and figures of file systems vary. All others are held at the baseline."""
 
 SHARES = ("user", "system", "iowait", "idle", "steal")
 
 NOTHING = stats.Estimate.without_interval()
 NO_VARIATION = stats.Variation(math.nan, math.nan, math.nan, math.nan)
-"""Of runs that were imported, which may say nothing of a quantity."""
+"""For imported runs, which may lack a quantity."""
 
 
 def cells_table(
@@ -41,9 +41,10 @@ def cells_table(
     bounds : mapping
         The plan's `ci_half_width_percent` and `minimum_trials`.
     measured_by : sequence of Metric
-        What each cell gets a value and an interval of, beside throughput.
+        The metrics, besides throughput, of which each cell gets a value and an interval.
     least_n : int, optional
-        As `ended_from` has it: cells that end by the width of their interval cover less (rule 27).
+        What `ended_from` returns. The interval of a cell that ends when it is narrow enough covers
+        the truth less often (rule 27).
     """
     blocks = blocks_by_clock(trials)
     in_order = trials.assign(_block=blocks, **owncoverage.of_cells(trials, blocks)).sort_values(
@@ -74,8 +75,8 @@ def at_baseline(
 ) -> pd.DataFrame:
     """Return the rows of trials, cells or comparisons in the state of the study's baseline.
 
-    A study may also measure warm caches, say: what is printed beside one published number must not
-    mix these with cold ones.
+    A study may measure warm caches as well as cold ones. What is printed beside one published
+    number must not mix the two.
     """
     levels = plan.levels(plan.baseline)
     free = {"workload", "load_ops_s", *treatments}
@@ -84,9 +85,9 @@ def at_baseline(
 
 
 def ended_from(plan: Plan, trials: pd.DataFrame) -> int | None:
-    """Return the number of trials from which on cells ended by the width of their interval.
+    """Return the least number of trials at which a cell could end, because its interval was narrow.
 
-    None where all have the number that was fixed beforehand, or that everything stopped at.
+    None if the number of trials was fixed beforehand, or if all cells stopped at the same number.
     """
     profile = plan.profile
     went_on = profile.sequential and trials["block"].max() > profile.blocks
@@ -94,9 +95,9 @@ def ended_from(plan: Plan, trials: pd.DataFrame) -> int | None:
 
 
 def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
-    """Return which cells have a mean to be ranked by: those with a steady state (rule 24).
+    """Return a boolean per cell: whether it has a steady state, and so a mean to rank (rule 24).
 
-    A metric of energy takes one of power, too, where its series were read.
+    For a metric of energy, the power must be steady, too, if a series of power was read.
     """
     has_mean = cells["state"] != "inconsistent"
     if metrics.get(metric).of_power and "power_state" in cells:
@@ -105,9 +106,9 @@ def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
 
 
 def rate_text(cell: Mapping[str, Any]) -> str:
-    """Return operations per second with their interval, starred as in `cells.csv`.
+    """Return operations per second with their interval, and a star if `cells.csv` has one.
 
-    A cell without a steady state has a range instead, from the 5th to the 95th percentile.
+    A cell without a steady state has the range from the 5th to the 95th percentile instead.
     """
     if cell["state"] == "inconsistent":
         low, high = (cell[f"throughput_{end}_ops_s"] for end in ("p5", "p95"))
@@ -124,9 +125,10 @@ def estimator(least_n: int | None) -> str:
 
 
 def interval_to_read(normality_p: float, mean: stats.Estimate, median: stats.Estimate) -> str:
-    """Return which of the two intervals holds (rule 31): the t interval needs normal trials.
+    """Return which of the two intervals to read (rule 31).
 
-    It is starred where they are not normal and too few for an interval of the median.
+    The t interval needs normal trials. It gets a star if the trials are not normal and too few for
+    an interval of the median.
     """
     if not mean.has_interval:
         return "none"
@@ -207,16 +209,16 @@ def _centres(rates: pd.Series) -> dict[str, Any]:
 
 
 def _starred(centres: Mapping[str, Any], tail: Mapping[str, Any]) -> bool:
-    """Return whether the interval of throughput is not the one to read (rules 31 and 33).
+    """Return whether the interval of throughput gets a star: do not rely on it (rules 31, 33).
 
-    Five trials never show their shape: a star at every cell would say nothing.
+    Too few trials to show their shape are no reason: then every cell would have a star.
     """
     promises = centres["interval_to_read"] in ("mean, t", "none")
     return not promises or (bool(tail["interval_note"]) and tail["shape"] != stats.TOO_FEW)
 
 
 def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
-    """Return what the trials look like (rule 33), and the interval of throughput for long tails."""
+    """Return the shape of the trials (rule 33), and an interval of throughput for long tails."""
     rates = cell["throughput_ops_s"].dropna()
     shape, skewness_p, dip_p, low, high = stats.TOO_FEW, *(math.nan,) * 4
     if len(rates):
@@ -242,7 +244,7 @@ def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
 
 
 def _estimate(cell: pd.DataFrame, metric: Metric) -> stats.Estimate:
-    """Return a metric of a cell: total over total, or the mean of trials (rule 29)."""
+    """Return a metric of a cell as a ratio of totals, or as the mean of its trials (rule 29)."""
     above, below = metric.totals(cell)
     both = pd.DataFrame({"above": above, "below": below}, cell.index).dropna()
     if both.empty:
@@ -264,9 +266,9 @@ def _harmonic(rates: pd.Series) -> float:
 
 
 def _order(cell: pd.DataFrame, rates: pd.Series) -> dict[str, float]:
-    """Return the trend over the run order in the campaign (rule 25), where that is known.
+    """Return the trend over the run order of the campaign (rule 25); NaN if it is not known.
 
-    The index of `cell` is that order.
+    The index of `cell` is the run order.
     """
     if cell["block"].isna().any():
         return dict.fromkeys(("trend_tau_x", "trend_p", "trend_percent"), math.nan)
@@ -279,7 +281,7 @@ def _order(cell: pd.DataFrame, rates: pd.Series) -> dict[str, float]:
 
 
 def _power_state(cell: pd.DataFrame) -> dict[str, str]:
-    """Return the class of power, where its series were read (rule 23)."""
+    """Return the state of the cell's power, if a series of power was read (rule 23)."""
     if "steady_power" not in cell:
         return {}
     return {"power_state": stats.classify_cell(list(cell["steady_power"]))}

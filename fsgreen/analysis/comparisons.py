@@ -1,4 +1,4 @@
-"""Which cells are compared: as the study declares it, or as any study would."""
+"""Which cells are compared: those that the study declares, or the usual ones."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ USUAL = (
     Comparison("option", against=DEFAULT),
     Comparison("file_system", within=Cell(option=DEFAULT)),
 )
-"""Each option against the default of its file system, and each default file system with each."""
+"""Each option with the default of its file system, and the defaults of all file systems with each
+other."""
 
 
 def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
     """Return what a study compares: what it declares, else all factors that its plan varies.
 
-    A factor that the plan has no level of is not compared. A further factor is compared with its
-    level in the baseline, or each level with each where the baseline has none.
+    A declared factor is left out if the plan does not have it. Without a declaration, these are
+    `USUAL` and one comparison for each further factor. It compares each level with the level of the
+    baseline, or all levels with each other if the baseline has none.
     """
     if study.comparisons:
         known = _known(plan)
@@ -41,7 +43,7 @@ def comparisons_of(study: Study, plan: Plan) -> tuple[Comparison, ...]:
 
 
 def treatments_of(study: Study, comparisons: Iterable[Comparison], plan: Plan) -> tuple[str, ...]:
-    """Return the factors of a plan in which cells that are compared may differ."""
+    """Return the names of the factors of a plan in which the two cells of a pair may differ."""
     compared = {comparison.factor for comparison in comparisons}
     named = study.treatments or tuple(factors.names({*TREATMENTS, *compared}))
     known = _known(plan)
@@ -49,25 +51,26 @@ def treatments_of(study: Study, comparisons: Iterable[Comparison], plan: Plan) -
 
 
 def _known(plan: Plan) -> set[str]:
-    """Return the names of the factors that a plan has, of which its tables have columns."""
+    """Return the names of a plan's factors. Its tables have a column for each."""
     return {factor.name for factor in (*factors.BUILT_IN, *plan.factors)}
 
 
 def pairs_of(
     trials: pd.DataFrame, comparisons: Sequence[Comparison], treatments: Sequence[str]
 ) -> Iterator[Pair]:
-    """Yield the pairs of cells that differ in the factor of a comparison alone.
+    """Yield the pairs of cells that differ only in the factor of a comparison.
 
-    First those with a level that the others are compared with, cell by cell; then each with each.
+    Per workload, pairs with the level named by `against` come first. Pairs of comparisons that
+    compare all levels with each other follow.
 
     Parameters
     ----------
     trials : DataFrame
         The table `trials.csv`.
     comparisons : sequence of Comparison
-        As `comparisons_of` gives them.
+        What `comparisons_of` returns.
     treatments : sequence of str
-        As `treatments_of` gives them.
+        What `treatments_of` returns.
     """
     unlimited = trials[trials["load_ops_s"].isna()]
     for workload, of_workload in unlimited.groupby("workload"):
@@ -89,7 +92,7 @@ def pairs_of(
 
 
 def _cells(trials: pd.DataFrame, treatments: Sequence[str]) -> list[Cell]:
-    """Return the levels of the treatments that trials have, in the order of their names."""
+    """Return the distinct cells of trials by their treatments, sorted by their names."""
     cells = {Cell(**row) for row in trials[[*treatments]].to_dict("records")}
     return sorted(
         cells,

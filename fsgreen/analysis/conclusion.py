@@ -1,4 +1,4 @@
-"""How the comparisons of a campaign came out, in a sentence for each workload and metric."""
+"""The outcomes of a campaign's comparisons, in a sentence for each workload and metric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fsgreen.words import digits, plural
 
 
 def sentences(effects: pd.DataFrame) -> Iterator[str]:
-    """Yield how many comparisons came out how, and the largest difference that is one.
+    """Yield a sentence per workload and metric: the number of each outcome, the largest difference.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def sentences(effects: pd.DataFrame) -> Iterator[str]:
 
 
 def _ratio(row: Mapping[str, Any], treatments: Sequence[str]) -> str:
-    """Return how many times as much the better of two cells has."""
+    """Return the ratio of two cells in words, the larger over the smaller, with its interval."""
     ratio, low, high = (row[f"ratio{end}_x"] for end in ("", "_low", "_high"))
     differ = [name for name in treatments if row[name] != row[f"baseline_{name}"]]
     better, other = ("/".join(str(row[f"{of}{n}"]) for n in differ) for of in ("", "baseline_"))

@@ -1,4 +1,4 @@
-"""A file system with its option, as people write it: `ext3/dtlg`."""
+"""A configuration: a file system with its option, written `ext3/dtlg`."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def parse(text: str) -> Cell:
 
 
 def label(cell: Mapping[str, Any]) -> str:
-    """Return how people write the file system of a cell with its option."""
+    """Return the configuration of a cell as text: `ext3/dtlg`."""
     return f"{cell['file_system']}/{cell['option']}"

@@ -1,6 +1,6 @@
-"""Two cells by all that was counted in their trials: what goes along with a difference in speed.
+"""Two cells compared in all that was counted in their trials, to explain a difference in speed.
 
-What differs beside the speed may be its cause, its consequence, or neither: no table can tell.
+A quantity that differs may be the cause, the consequence, or neither. No table can tell which.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ MEANING = {
     "cpu_idle_percent": "share of processor time idle",
     "flush_duration_s": "time of the flush behind the measured interval",
 }
-"""What is compared, by the name of its column."""
+"""The quantities that are compared: the name of the column, and its meaning."""
 
 OUTCOMES = ("throughput_ops_s", "power_w", "energy_per_op_j")
-"""What a difference is of; the rest goes along with it."""
+"""The quantities that a study asks about. The others may explain them."""
 
 
 def counted(trials: pd.DataFrame, records: Iterable[Trial] = ()) -> pd.DataFrame:
-    """Return a row per trial with `block` and those of `MEANING` that are known.
+    """Return a row per trial with the columns `block` and `MEANING`; NaN where nothing is known.
 
     Parameters
     ----------
     trials : DataFrame
         Rows of `trials.csv`.
     records : iterable of Trial
-        The same trials, for what only their records know; of imported runs there are none.
+        The same trials: only their records have processor time and waits. Imported runs have none.
     """
     work_ops = trials["work_ops"]
     table = trials.assign(
@@ -67,19 +67,20 @@ def counted(trials: pd.DataFrame, records: Iterable[Trial] = ()) -> pd.DataFrame
 def contrast(one: pd.DataFrame, other: pd.DataFrame, *, paired: bool) -> pd.DataFrame:
     """Return a row per quantity that both cells have: values, ratio, interval, and the outcome.
 
-    Ratios are of geometric means, with Student's t of the logarithms: of the differences within
-    common blocks, or by Welch where the cells were not measured in common blocks. What is zero in a
-    trial has no ratio. The family of Holm's correction is the table (rule 38), whose rows depend on
-    each other: that makes it cautious. What is told apart comes first, by its size.
+    A ratio is one of geometric means, tested by Student's t of the logarithms. If the cells share
+    blocks, the test is of the differences within blocks; otherwise it is Welch's. A quantity that
+    is zero in a trial has no ratio. Holm's correction takes the table as one family (rule 38). Its
+    rows depend on each other, so the correction is conservative. Rows that show a difference
+    (`told_apart`) come first, the largest ratio first.
 
     Parameters
     ----------
     one, other : DataFrame
-        As `counted` gives them.
+        What `counted` returns for each cell.
     paired : bool
         Whether their blocks are the same blocks.
     """
-    # All quantities at once: a table at a time is slow.
+    # One groupby for all quantities: one for each is slow.
     by_block = [cell.groupby("block").mean() for cell in (one, other)] if paired else []
     rows = []
     for quantity, meaning in MEANING.items():
@@ -107,7 +108,7 @@ COLUMNS = [
 
 
 def _cost(trial: Trial) -> dict[str, Any]:
-    """Return what the workload of a trial took of the processors, by operation."""
+    """Return the processor time and the context switches of a trial's workload per operation."""
     work = trial.record.work
     ops = work.work_ops or math.nan
     return {
@@ -120,7 +121,7 @@ def _cost(trial: Trial) -> dict[str, Any]:
 
 
 def _in_blocks(one: pd.Series, other: pd.Series) -> dict[str, float]:
-    """Return how the means of two cells differ within the blocks that both have."""
+    """Return the ratio of two cells, given their means by block, from the blocks that both have."""
     blocks = one.index.intersection(other.index)
     both = np.column_stack([cell[blocks].to_numpy(float) for cell in (one, other)])
     if (both <= 0).any():

@@ -1,4 +1,4 @@
-"""How comparisons end with the trials that somebody set aside after a look (rule 48)."""
+"""Comparisons made again with the trials that somebody discarded after a look (rule 48)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ COLUMNS = {
     "ratio_high_x": "first_high_x",
     "outcome": "first_outcome",
 }
-"""Columns of `effects.csv`, and what these are with all that was measured first."""
+"""Columns of `effects.csv`, and the names of the same columns for the trials measured first."""
 
 
 def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials as they were at first: each that was set aside, instead of its successors.
+    """Return the trials as first measured: each discarded one instead of its replacement.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataF
     """
     kept = trials[~trials["trial"].isin(discarded["trial"])]
     first = discarded.sort_values("started_s").drop_duplicates("trial").sort_index()
-    # The clock of what was set aside has another origin: blocks keep the order of their numbers.
+    # The clock of a discarded trial has another origin, so blocks keep the order of their numbers.
     return pd.concat([kept, first], ignore_index=True).drop(columns="started_s")
 
 
@@ -39,18 +39,18 @@ def beside(
     discarded: pd.DataFrame,
     compare: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> pd.DataFrame:
-    """Return the effects with what they were by all that was measured first beside them.
+    """Return the effects with further columns: the same effects from the trials measured first.
 
-    Where nothing was set aside there are no such columns.
+    The columns are absent if no trial was discarded.
 
     Parameters
     ----------
     effects : DataFrame
-        What `compare` makes of `trials`.
+        What `compare` returns for `trials`.
     trials, discarded : DataFrame
         Rows as in `trials.csv`.
     compare : callable
-        Makes effects of trials.
+        Takes trials and returns effects.
     """
     if discarded.empty or effects.empty:
         return effects
@@ -62,17 +62,18 @@ def beside(
 
 
 def both_ways(effects: pd.DataFrame, constants: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how many comparisons there are both ways, and those that end otherwise, in words.
+    """Return the number of comparisons made both ways, and those whose outcomes differ, in words.
 
-    A row has the comparison, its metric, and how it ends without and with what was set aside. None
-    where nothing was.
+    `compared` is the number. `differ` has a row of texts for each comparison whose outcome differs:
+    the comparison, its metric, its outcome without and with the discarded trials. None if no trial
+    was discarded.
 
     Parameters
     ----------
     effects : DataFrame
         What `beside` returns.
     constants : mapping
-        Those of the plan.
+        The plan's constants: factors with one level.
     """
     if "first_outcome" not in effects:
         return None

@@ -27,7 +27,7 @@ TESTED = (
     "bound_percent",
     "outcome",
 )
-"""What is said of a change: its size, whether it is one, and whether it is none."""
+"""The size of a change, with its tests of difference and of equivalence."""
 
 COLUMNS = [
     "boundary",
@@ -53,32 +53,36 @@ def effects_table(
     treatments: Sequence[str] = TREATMENTS,
     compared_by: Sequence[Metric] = USUAL,
 ) -> pd.DataFrame:
-    """Return a row per pair, metric and state of what the pair has in common.
+    """Return a row per pair of cells, metric, and combination of levels that both cells share.
 
     Comparisons of one kind, metric and workload (in one state) are one family (rule 38).
 
-    `candidate_ops_s` ... are the values of both cells in the blocks that both have (rule 30).
-    Intervals and p-values rest on the scatter of all cells of a workload, by a mixed model, or,
-    where that must not be used, on the bootstrap of the two cells (rule 36): `model` says which,
-    `model_note` why; `bootstrap_low_x` and `bootstrap_high_x` are always of the bootstrap.
-    `lag1_x` is how much of what trials are off returns in the next block, `lag1_p` belongs to
-    "nothing", and all intervals are `widened_x` times as wide for it; `coverage_percent` is how
-    often they cover where trials scatter as those of this workload do, or of a cell some of whose
-    trials lie further off, simulated (rule 52). What is compared with a cell without a steady state
-    is `inconsistent` (rule 24).
+    The columns:
+
+    - `candidate_ops_s` and the like are the values of both cells in the blocks that both have
+      (rule 30).
+    - Intervals and p-values come from a mixed model of all cells of a workload. Where the model
+      must not be used, they come from the bootstrap of the two cells (rule 36). `model` says which,
+      and `model_note` why. `bootstrap_low_x` and `bootstrap_high_x` are always the bootstrap's.
+    - `lag1_x` is the share of a trial's deviation that returns in the next block. `lag1_p` is the
+      p-value of its being zero. All intervals are `widened_x` times as wide because of it.
+    - `coverage_percent` is how often such intervals cover the truth, simulated with the scatter of
+      this workload, or of a cell some of whose trials lie further off (rule 52).
+    - `outcome` is `inconsistent` if one of the cells has no steady state (rule 24).
 
     Parameters
     ----------
     trials : DataFrame
         The table `trials.csv`.
     pairs : iterable of (kind, workload, candidate, baseline)
-        What is compared, as the levels of the treatments; `kind` names the family.
+        What is compared. Candidate and baseline are levels of the treatments; `kind` names the
+        family.
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
     treatments : sequence of str
         The factors in which the cells of a pair may differ.
     compared_by : sequence of Metric
-        What the cells are compared in.
+        The metrics in which the cells are compared.
     """
     return compared(groups_of(trials, treatments, compared_by), pairs, bounds, treatments)
 
@@ -89,7 +93,7 @@ def compared(
     bounds: Mapping[str, float],
     treatments: Sequence[str] = TREATMENTS,
 ) -> pd.DataFrame:
-    """Return what `effects_table` does of the trials that the groups were made from."""
+    """Return what `effects_table` returns for the trials that the groups were made from."""
     shared = groups[0].conditions if groups else conditions(factors.names(), treatments)
     family = ["kind", "metric", *shared]
     compared_by = groups[0].compared_by if groups else USUAL
@@ -144,7 +148,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row per metric, if both cells were measured.
 
-    `steady` says whether both have a steady state: without one there is no mean (rule 24).
+    `steady` says whether both have a steady state. Without one, a cell has no mean (rule 24).
     """
     if not group.has(candidate, baseline):
         return
@@ -177,7 +181,7 @@ def _rows(
 def _compared(
     group: Group, metric: Metric, candidate: Cell, baseline: Cell, bounds: Mapping[str, float]
 ) -> stats.Comparison:
-    """Return how two cells differ in a metric: by common blocks, where blocks are known."""
+    """Return the comparison of two cells in a metric, by common blocks if blocks are known."""
     subject, reference = (totals(group.cell(cell), metric) for cell in (candidate, baseline))
     bound = bounds.get("equivalence_percent", math.nan) / 100
     model = group.model(metric)
@@ -187,13 +191,13 @@ def _compared(
 
 
 def _values(metric: Metric) -> tuple[str, str]:
-    """Return the columns of a metric's values of both cells: by the unit where that is enough."""
+    """Return the names of the columns with both cells' values; a usual metric's have its unit."""
     column = metric.unit if metric in USUAL else metric.column
     return f"candidate_{column}", f"baseline_{column}"
 
 
 def _steady(cell: pd.DataFrame, metric: Metric) -> bool:
-    """Return whether a cell has a steady state, for a metric of energy in its power, too."""
+    """Return whether a cell has a steady state; for a metric of energy, in its power, too."""
     series = ["steady", "steady_power"] if metric.of_power else ["steady"]
     classes = [stats.classify_cell(list(cell[name])) for name in series if name in cell]
     return "inconsistent" not in classes
@@ -214,7 +218,7 @@ def _effect(result: stats.Comparison) -> dict[str, Any]:
 
 
 def _dependence(group: Group, metric: Metric, pooled: bool, *cells: Cell) -> dict[str, float]:
-    """Return how far trials depend on the block before, and how often intervals cover then."""
+    """Return how far trials depend on the previous block, and how often intervals then cover."""
     model = group.model(metric)
     if model is None:
         return {}
@@ -229,7 +233,7 @@ def _dependence(group: Group, metric: Metric, pooled: bool, *cells: Cell) -> dic
 def _basis(
     result: stats.Comparison, model: stats.MixedModel | None, candidate: Cell, baseline: Cell
 ) -> dict[str, Any]:
-    """Return what interval and p-values rest on, and the interval of the bootstrap."""
+    """Return which model gives the interval and the p-values, and the interval of the bootstrap."""
     bootstrap = {
         "bootstrap_low_x": result.bootstrap.low,
         "bootstrap_high_x": result.bootstrap.high,

@@ -46,18 +46,20 @@ def write(campaign: str) -> Path:
 def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Return a row per metric, design and term: single options, pairs, further contrasts.
 
-    A change is in per cent: of a single option the mean change that it makes; of a pair what both
-    do together over what their changes, multiplied, let expect; and so on for longer terms. It is
-    that of the term and its `aliases` together. `first_percent`, `second_percent` and
-    `together_percent` of a pair are relative to neither option, `over_best_percent` to the best of
-    neither, first and second, `best_alone`. `n` counts blocks that hold every run of the design.
+    `change_percent` of a single option is the mean change that it makes. That of a pair is the
+    change of both together over the product of their single changes, and so on for longer terms. It
+    belongs to the term and its `aliases` together.
+
+    `first_percent`, `second_percent` and `together_percent` of a pair are changes from the run with
+    neither option. `over_best_percent` is the change from the best run with at most one of them,
+    which `best_alone` names. `n` counts the blocks that hold every run of the design.
 
     Parameters
     ----------
     trials : DataFrame
         The table `trials.csv`.
     plan : Plan
-        Whose cells hold the designs; its bounds `equivalence_percent` and `minimum_trials`.
+        Its cells hold the designs. Its bounds are `equivalence_percent` and `minimum_trials`.
     """
     rows = [
         row
@@ -79,13 +81,12 @@ def sentences(table: pd.DataFrame) -> list[str]:
 def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.DataFrame]:
     """Return the pairs of each design, for `figures.interactions`, by the name of their figure.
 
-    They are of one workload, or of all if it is empty; without a design there is one figure that
-    says so.
+    An empty `workload` means all workloads. Without a design, there is one figure that says so.
 
     Raises
     ------
     FsgreenError
-        If no design was measured under that workload, or there is no such metric.
+        If no design was measured under that workload, or the metric is not a usual one.
     """
     known = [usual.name for usual in USUAL]
     if metric not in known:
@@ -104,7 +105,13 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
 
 
 def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[Path]:
-    """Draw what is `drawable` into the folder `interactions` of a campaign; return the PNGs."""
+    """Draw the figures of `drawable` in the folder `interactions` of a campaign; return the PNGs.
+
+    Raises
+    ------
+    FsgreenError
+        As `drawable` does.
+    """
     boundary = "".join(read_table(campaign, "trials")["boundary"].unique())
     folder, label = paths.results(campaign) / "interactions", simulated(campaign)
     drawn = []
@@ -115,10 +122,10 @@ def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[
 
 
 def advice(plan: Plan) -> str:
-    """Return what to declare so that a study measures how options combine, and how long it takes.
+    """Return what a study must declare to measure how options combine, and how long that takes.
 
-    The options of the example fit every image of 2.5 GiB and more. Imported runs have no study that
-    could declare it.
+    The options of the example fit every image of 2.5 GiB or more. Imported runs have no study that
+    could declare a design.
     """
     if plan.study == imported.NAME:
         return "No factorial design was imported, so nothing says how options combine."
@@ -136,12 +143,12 @@ def advice(plan: Plan) -> str:
 
 
 def _place(levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where a design is run: all levels but its options."""
+    """Return the levels of a cell without its option: what all runs of a design share."""
     return {name: level for name, level in levels.items() if name != "option"}
 
 
 def _pairs(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the rows of pairs of options."""
+    """Return the rows whose term is a pair of options."""
     return table[(table["metric"] == metric) & (table["term"].astype(str).str.count(":") == 1)]
 
 
@@ -184,7 +191,7 @@ def _rows(
 
 
 def _logs(trials: pd.DataFrame, design: Factorial, metric: Metric) -> np.ndarray:
-    """Return log rates, shape (blocks, runs), of the blocks that hold every run."""
+    """Return the logarithms of rates, shape (blocks, runs), of the blocks that hold every run."""
     runs = {run: place for place, run in enumerate(design.runs)}
     above, below = metric.totals(trials)
     run = trials["option"].map(lambda option: runs.get(options_on(option)))
@@ -197,7 +204,7 @@ def _logs(trials: pd.DataFrame, design: Factorial, metric: Metric) -> np.ndarray
 def _adjusted(
     design: Factorial, contrasts: Mapping[Term, Contrast]
 ) -> dict[Term, tuple[float, float]]:
-    """Return both p-values after Holm; terms that are aliases of each other are one contrast."""
+    """Return both p-values after Holm's correction. Aliases of each other count as one contrast."""
     leader: dict[Term, Term] = {}
     for term in contrasts:
         shared = [alias for _, alias in design.aliases(term) if alias in leader]

@@ -1,4 +1,4 @@
-"""How often intervals like those of a campaign cover the truth: what its report says of them."""
+"""How often intervals like those of a campaign cover the truth, for its report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIALS = {
     "bimodal": "of two modes",
     "uneven bimodal": "of a rare slow mode",
 }
-"""The simulated distributions, and what trials of each are called."""
+"""The simulated distributions, and the words for trials of each."""
 
 NOMINAL = "95 %"
 
@@ -27,7 +27,7 @@ IRREGULAR_CELLS = {
     "caption": "Every trial of the cells that look as if their mean hid a long tail or two modes, "
     "or that scatter widely (rule 33).",
 }
-"""File and caption of the figure that shows them."""
+"""File and caption of the figure that shows the irregular cells."""
 
 
 def intervals(
@@ -39,15 +39,15 @@ def intervals(
 ) -> dict[str, Any]:
     """Return the coverage of the intervals that a report prints, and which of them to doubt.
 
-    Rates are those of `stats.coverage` for the least number of trials of a cell: simulated. Below
-    the least that was simulated there are none.
+    The rates are simulated: `stats.coverage` has them for the least number of trials of a cell.
+    There are none below the least number that was simulated.
 
     Parameters
     ----------
     cells, effects, interactions : DataFrame
         The tables `cells.csv`, `effects.csv` and `interactions.csv`.
     least_n : int, optional
-        From how many trials on cells ended by the width of their interval (`cells.ended_from`).
+        What `cells.ended_from` returns.
     """
     fewest = int(cells["n"].min())
     n = coverage.simulated_n(fewest)
@@ -69,10 +69,10 @@ def intervals(
 def _used(
     cells: pd.DataFrame, effects: pd.DataFrame, interactions: pd.DataFrame, least_n: int | None
 ) -> Iterator[tuple[str, str, int | None]]:
-    """Yield what has an interval, the estimator that was simulated for it, and how many there are.
+    """Yield each kind of interval, the estimator that was simulated for it, and their number.
 
-    Where the mixed model does not hold, the interval of a difference is that of the bootstrap, in
-    the simulation as well; what follows says how those by themselves fare.
+    Where the mixed model does not hold, the interval of a difference is the bootstrap's, in the
+    simulation as well. The lines after "differences" give the bootstrap's intervals alone.
     """
     yield "work per second, work per joule", estimator(least_n), len(cells)
     power = "mean, Student t" if least_n is None else "mean, Student t, sequential stop"

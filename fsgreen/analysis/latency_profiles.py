@@ -1,4 +1,4 @@
-"""Pairs of cells: which operations take another time, and by which of their peaks."""
+"""Latency profiles of two cells: which operations differ in latency, and in which peaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def of_cell(profiles: pd.DataFrame, workload: str, config: str) -> pd.DataFrame:
     Parameters
     ----------
     profiles : DataFrame
-        As `reduce.trial_profiles` gives them.
+        What `reduce.trial_profiles` returns.
     workload, config : str
         For example `varmail` and `ext3/dtlg`.
 
@@ -38,16 +38,22 @@ def of_cell(profiles: pd.DataFrame, workload: str, config: str) -> pd.DataFrame:
 def profile_effects(
     candidate: pd.DataFrame, baseline: pd.DataFrame, bounds: Mapping[str, float]
 ) -> pd.DataFrame:
-    """Return a row per operation as `stats.compare_profiles` does, with the outcome.
+    """Return the rows of `stats.compare_profiles`, one per operation, with a column `outcome`.
 
-    It is `different` or `inconclusive`: a distance has no bound of equivalence in a plan.
+    The outcome is `different` or `inconclusive`. It is never `equivalent`, as no plan has a bound
+    of equivalence for a distance.
 
     Parameters
     ----------
     candidate, baseline : DataFrame
-        Two cells, as `of_cell` gives them.
+        The rows of two cells, as `of_cell` returns them.
     bounds : mapping
         The plan's `minimum_trials`.
+
+    Raises
+    ------
+    FsgreenError
+        If the two cells cannot be compared.
     """
     try:
         table = stats.compare_profiles(candidate, baseline)
@@ -63,7 +69,7 @@ def profile_effects(
 
 
 def peaks_table(*cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per operation, cell and peak: its bucket, and the share of its operations."""
+    """Return a row per operation, cell and peak: the bounds of its bucket in ns, and its share."""
     rows = [
         {
             "operation": operation,
@@ -86,9 +92,9 @@ def conclusion(
     effects: pd.DataFrame,
     names: tuple[str, str] | None = None,
 ) -> str:
-    """Return what the table of `profile_effects` allows to say, in a sentence.
+    """Return the conclusion of the table of `profile_effects`, in a sentence.
 
-    `names` are what the two cells are called: file system and option, unless they are given.
+    `names` are the names of the two cells. The default is file system and option.
     """
     of_candidate, of_baseline = names or (_name(candidate), _name(baseline))
     pair = f"{of_candidate} and {of_baseline}"

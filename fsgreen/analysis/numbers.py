@@ -1,4 +1,4 @@
-"""What every report says of its campaign in numbers: verdicts, trust, setup, what is missing."""
+"""The numbers that every report gives of its campaign: verdicts, trust, setup, what is missing."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ MEANING = {
 BASES = get_args(Basis)
 
 MOST_FILES = 24
-"""Files of an import that a report names; `campaign.json` has all."""
+"""Most files of an import that a report names. `campaign.json` has all."""
 
 
 def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
     """Return the values that the reports of all studies show, ready to be written as JSON.
 
-    `paper` says what the report is about: at least its `title`.
+    `paper` describes what the report is about. It has at least a `title`.
     """
     plan = read_plan(campaign)
     identity = read_identity(campaign)
@@ -123,9 +123,9 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
 def report_numbers(
     campaign: str, paper: Mapping[str, str], captions: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return `campaign_numbers` with what stands below each figure of a paper, by its name.
+    """Return `campaign_numbers`, the captions of the paper's figures, and `probed`.
 
-    And whether the bare testbed was probed.
+    `captions` has the caption of each figure by its name.
     """
     return {
         **campaign_numbers(campaign, paper),
@@ -135,17 +135,17 @@ def report_numbers(
 
 
 def captioned(captions: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return file and caption of each figure."""
+    """Return the file and the caption of each figure."""
     return [{"file": f"{name}.svg", "caption": text} for name, text in captions.items()]
 
 
 def probed(campaign: str) -> bool:
-    """Return whether there is a curve of the bare testbed."""
+    """Return whether the bare testbed was probed: whether a curve of it exists."""
     return any(not curve.empty for curve in confounds.read_probes(campaign).values())
 
 
 def _interaction_plots(table: pd.DataFrame) -> Iterator[dict[str, str]]:
-    """Yield file and caption of each plot of throughput."""
+    """Yield the file and the caption of each plot of throughput."""
     for name, pairs in drawable(table, "", "throughput").items():
         if len(pairs):
             where = " on ".join(pairs[["workload", "file_system"]].iloc[0])
@@ -157,7 +157,7 @@ def _interaction_plots(table: pd.DataFrame) -> Iterator[dict[str, str]]:
 
 
 def trust(campaign: str) -> dict[str, Any]:
-    """Return every rule with its state, those first that a reader must know of."""
+    """Return every rule with its state. Those that a reader must know of come first."""
     table = rules.by_state(rules.read(campaign))
     names = {number: rule.name for number, rule in rules.rules().items()}
     counts = rules.counts(table)
@@ -211,14 +211,14 @@ def _setup(
 
 
 def _told_by(meters: list[str], boundary: str) -> str:
-    """Return which meters told the power, or after which it is modelled."""
+    """Return the meters of the power in words, or the models that it comes from."""
     if boundary == "modelled":
         return f"none; power is modelled, after {'; '.join(meters)}"
     return f"{'; '.join(meters)} (boundary: {boundary})"
 
 
 def _guest(testbed: Mapping[str, Any]) -> str:
-    """Return what a virtual machine was, and what its times compare with."""
+    """Return the description of a virtual machine, and what its times may be compared with."""
     dirty_mib = testbed.get("guest_dirty_mib")
     dirty = "" if dirty_mib is None else f" of which {dirty_mib} MiB may wait to be written,"
     return (
@@ -229,7 +229,7 @@ def _guest(testbed: Mapping[str, Any]) -> str:
 
 
 def _imported(identity: Mapping[str, Any]) -> list[list[str]]:
-    """Return where runs came from that other programs measured, and what was decided of them."""
+    """Return the source of imported runs, and the decisions that were taken about them."""
     imported = identity["imported"]
     decisions = [["Decided", line] for line in decided(imported)]
     return [
@@ -241,7 +241,7 @@ def _imported(identity: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _bounds(campaign: str, identity: dict[str, Any], trials: pd.DataFrame) -> str:
-    """Return what can be moved in a second, beside what the fastest trial moved (rule 42)."""
+    """Return the upper bounds of bandwidth, and the bandwidth of the fastest trial (rule 42)."""
     cores_count = identity["audit"]["cores_count"]
     found = confounds.upper_bounds_b_s(confounds.read_probes(campaign), cores_count)
     known = {
@@ -262,9 +262,9 @@ def _length(plan: Plan) -> str:
 
 
 def scaled(plan: Plan, study: Study, trials: pd.DataFrame) -> str:
-    """Return by how much workloads are smaller than published ones.
+    """Return the scale of each workload, relative to the published one, in words.
 
-    A command that takes no scale has the size that its factors say, which is told in its place.
+    A command that takes no scale has a size of its own: the size of its files stands instead.
     """
     own = [name for name, declared in study.workloads.items() if _has_own_size(declared)]
     factors = {name: factor for name, factor in plan.profile.scale.items() if name not in own}
@@ -289,7 +289,7 @@ def _of_what(plan: Plan) -> str:
 
 
 def reads(trials: pd.DataFrame) -> str:
-    """Return who answered what trials read; nothing where they read nothing."""
+    """Return what share of the reads the device served, in words; "" if trials read nothing."""
     if served := by_workload(trials):
         return f"of their bytes the device served: {served}"
     if not uncounted(trials).any():
@@ -300,7 +300,7 @@ def reads(trials: pd.DataFrame) -> str:
 
 
 def _verdicts(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return how many claims have each verdict, by kind of evidence: these are never added up."""
+    """Return how many claims have each verdict, by basis. Counts of bases are never added up."""
     kinds = claims["basis"].fillna("")
     return [
         {

@@ -1,4 +1,4 @@
-"""How often the intervals of cells cover where trials scatter as their own do (rule 52)."""
+"""How often the intervals of cells cover the truth, simulated with their own scatter (rule 52)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ FAR_OFF = "in this cell, some of whose trials lie further off than those of the 
 
 
 def of_cells(trials: pd.DataFrame, blocks: pd.Series) -> dict[str, pd.Series]:
-    """Return for each trial how often the interval of its cell covers, and where (rule 52).
+    """Return, for each trial, how often the interval of its cell covers the truth (rule 52).
 
-    NaN where a load is held, or too few cells are in every block.
+    `covers_percent` is NaN where a load is held, or where too few cells are in every block.
+    `covers_where` says in words whose scatter was simulated.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        The table `trials.csv`.
+    blocks : Series
+        The block of each trial, with the same index.
     """
     percent, where = pd.Series(math.nan, trials.index), pd.Series(IN_WORKLOAD, trials.index)
     of_cell = trials.groupby(factors_of(trials), dropna=False).ngroup()

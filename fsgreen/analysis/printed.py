@@ -1,4 +1,4 @@
-"""What a paper prints, as the reference data have it, and claims that are recomputed from it."""
+"""The numbers that a paper prints, from the reference data, and claims recomputed from them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from fsgreen.stats import Estimate
 
 
 def by(column: str, number: int) -> cached_property[pd.DataFrame]:
-    """Return what gives a paper's table of that number, by one of its columns."""
+    """Return a cached property: the paper's table of that number, indexed by one of its columns."""
     return cached_property(lambda printed: printed.table(number).set_index(column))
 
 
 @dataclass(frozen=True)
 class PrintedPaper:
-    """The figures and the method of a paper; its tables are those of the class of each paper.
+    """The figures and the method of a paper. The subclass of each paper adds its tables.
 
     Parameters
     ----------
     folder : Path
-        Where the published numbers lie.
+        The folder of the published numbers.
     """
 
     paper: ClassVar[str]
@@ -40,7 +40,7 @@ class PrintedPaper:
 
     @cached_property
     def method(self) -> dict[str, Any]:
-        """Parameters of the method."""
+        """The parameters of the paper's method."""
         return dict(_load(self.folder / "methods.yaml")["methods"][self.paper])
 
     def points(self, figure: str) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ class PrintedPaper:
         return list(self._figures[f"{self.paper}-fig{figure}"]["points"])
 
     def table(self, number: int) -> pd.DataFrame:
-        """Return a table of the paper, as its file has it."""
+        """Return a table of the paper, unchanged from its file."""
         return pd.read_csv(self.folder / f"{self.paper}_table{number}.csv")
 
     @cached_property
@@ -61,13 +61,13 @@ def _load(file: Path) -> Any:
 
 
 def implied(number: Mapping[str, Any], what: str, value: float) -> Part:
-    """Return the part in which a printed number meets the one that other printed numbers imply."""
+    """Return a part: whether a printed number agrees with `value`, which others imply."""
     target = band(number, "published", bound=0.0)
     return inside(what, value, target, written(number), unit_of(number))
 
 
 def holds(what: str, condition: bool, published: str) -> Part:
-    """Return the part in which something printed is so or not."""
+    """Return a part that is reproduced if a condition holds on what is printed."""
     return Part(what, "reproduced" if condition else "not reproduced", "published", published)
 
 
@@ -78,10 +78,10 @@ def inside(
     published: str,
     unit: Literal["x", "change", "share", ""] = "",
 ) -> Part:
-    """Return the part in which a number computed from printed ones lies in a band or not."""
+    """Return a part: whether a number computed from printed ones lies in a band."""
     return Part.judged(what, Estimate.exactly(value), target, published, "published", unit=unit)
 
 
 def beyond(what: str) -> Part:
-    """Return the part that no printed number decides; its need is a name of `needs.yaml`."""
+    """Return a part that no printed number decides. `needs.yaml` has the text of its need."""
     return Part(what, "not testable here", needs="numbers-not-printed")

@@ -1,4 +1,4 @@
-"""Cells that may be compared: their trials block by block, and how far all of them scatter."""
+"""Cells that may be compared: their trials by block, and the scatter of all of them."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from fsgreen.errors import FsgreenError
 from fsgreen.reduce import at, blocks_by_clock, factors_of
 
 TREATMENTS = ("file_system", "option")
-"""What is compared, unless a study names other factors."""
+"""The factors in which compared cells differ, unless a study names others."""
 
 
 def conditions(names: Iterable[str], treatments: Iterable[str] = TREATMENTS) -> list[str]:
-    """Return what is the same for both cells of a comparison: the workload first."""
+    """Return the names of the factors whose levels both cells of a comparison share."""
     apart = {*treatments, "load_ops_s"}
     return [name for name in names if name not in apart]
 
 
 def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.DataFrame:
-    """Return block, above and below of each unlimited trial of a cell, as `stats.compare` reads.
+    """Return `block`, `above` and `below` of each trial of a cell, as `stats.compare` reads them.
+
+    Trials with a held load are left out.
 
     Raises
     ------
     FsgreenError
-        If the trials are of several cells: of a warm and a cold cache, say.
+        If the trials are of several cells, for example with a warm and a cold cache.
     """
     chosen = least_set(
         trials[(trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()],
@@ -50,7 +52,7 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
 
 
 def least_set(trials: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """Leave of trials those that set nothing which the cell does not, where there are any."""
+    """Return the trials that set no factor beyond those of the cell; all if every trial sets it."""
     for name in factors_of(trials):
         unset = trials[name].isna()
         if name not in cell and unset.any():
@@ -59,38 +61,41 @@ def least_set(trials: pd.DataFrame, cell: Cell) -> pd.DataFrame:
 
 
 def total(sample: pd.DataFrame) -> stats.Estimate:
-    """Return the value of a sample, total over total; with an interval from enough trials on."""
+    """Return the ratio of a sample's totals; with an interval if it has `stats.MIN_BLOCKS`."""
     value = stats.ratio_of_totals(sample["above"], sample["below"])
     return value if value.n >= stats.MIN_BLOCKS else replace(value, low=math.nan, high=math.nan)
 
 
 def totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Return block, above and below of a metric, as `stats.compare` reads them."""
+    """Return `block`, `above` and `below` of each trial that has the metric.
+
+    `stats.compare` reads such a table.
+    """
     above, below = metric.totals(cell)
     table = pd.DataFrame({"block": cell["block"], "above": above, "below": below})
     return table.dropna(subset=["above", "below"])
 
 
 def by_block(sample: pd.DataFrame) -> pd.Series:
-    """Return the value of a sample in each block, total over total."""
+    """Return the ratio of a sample's totals in each block, indexed by block."""
     totals = sample.groupby("block")[["above", "below"]].sum()
     return totals["above"] / totals["below"]
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The cells that may be compared: of one workload, in one state.
+    """The cells that may be compared: those of one workload in one state.
 
     Attributes
     ----------
     conditions : mapping
-        The levels that all of them have.
+        The levels that all of them share.
     trials : DataFrame
-        Their trials.
+        Their trials, rows of `trials.csv`.
     treatments : sequence of str
         The factors in which they differ.
     compared_by : sequence of Metric
-        What they are compared in.
+        The metrics in which they are compared.
     among : int
         How many groups of cells the campaign has.
     """
@@ -105,7 +110,7 @@ class Group:
     _cells: dict[Cell, pd.DataFrame] = field(default_factory=dict)
 
     def has(self, *cells: Cell) -> bool:
-        """Return whether all of these were measured."""
+        """Return whether all of these cells were measured."""
         return {*cells} <= self._places.keys()
 
     def cell(self, cell: Cell) -> pd.DataFrame:
@@ -115,10 +120,7 @@ class Group:
         return self._cells[cell]
 
     def model(self, metric: Metric) -> stats.MixedModel | None:
-        """Return the model of how far trials scatter in a metric, made when it is first asked.
-
-        There is none where no blocks are known.
-        """
+        """Return the mixed model of a metric, made at the first call; None without known blocks."""
         if metric.name not in self._models:
             blocks = self.trials["block"]
             above, below = metric.totals(self.trials)
@@ -130,7 +132,10 @@ class Group:
         return self._models[metric.name]
 
     def coverage(self, metric: Metric) -> stats.OwnCoverage:
-        """Return how often intervals cover where trials scatter as these do; needs a model."""
+        """Return the simulated coverage of intervals with the scatter of these trials.
+
+        There must be a model of the metric.
+        """
         model = self.model(metric)
         assert model is not None
         if metric.name not in self._coverages:
@@ -140,7 +145,7 @@ class Group:
         return self._coverages[metric.name]
 
     def scatter(self, metric: Metric, *cells: Cell) -> stats.Scatter | None:
-        """Return the scatter for comparing these cells, None where the model forbids it."""
+        """Return the scatter for comparing these cells; None if their model does not hold."""
         model = self.model(metric)
         return None if model is None else model.scatter(*cells)
 
@@ -150,7 +155,7 @@ class Group:
 
     @cached_property
     def _places(self) -> Mapping[Cell, list[int]]:
-        """Where the trials of each cell are; a row at a time is cheap, a table a cell is not."""
+        """The row numbers of each cell's trials, from one pass: a table per cell is slow."""
         places: dict[Cell, list[int]] = {}
         for nth, cell in enumerate(self._of_trials):
             places.setdefault(cell, []).append(nth)
@@ -162,7 +167,10 @@ def groups_of(
     treatments: Sequence[str] = TREATMENTS,
     compared_by: Sequence[Metric] = USUAL,
 ) -> list[Group]:
-    """Return the cells that may be compared, with their models: for several calls of `compared`."""
+    """Return the cells that may be compared, in groups.
+
+    Groups keep their models, so that several calls of `compared` can share them.
+    """
     unlimited = trials[trials["load_ops_s"].isna()]
     shared = conditions(factors_of(trials), treatments)
     groups = unlimited.groupby(shared, dropna=False)
@@ -174,9 +182,9 @@ def groups_of(
 
 @dataclass(frozen=True, eq=False)
 class Scatters:
-    """How far trials scatter as fast as they go: the models of a workload, made when asked.
+    """The scatter of trials without a held load, from one model per workload, made when needed.
 
-    With these, `stats.effect` says of two samples what `effects_table` does.
+    With it, `stats.effect` gives the same result for two samples as `effects_table`.
     """
 
     trials: pd.DataFrame
@@ -184,10 +192,10 @@ class Scatters:
     _groups: dict[str, list[Group]] = field(default_factory=dict)
 
     def of(self, workload: str, metric: str, *cells: Cell) -> stats.Scatter | None:
-        """Return the scatter for comparing these levels of the treatments.
+        """Return the scatter for comparing these cells.
 
-        None where the model or one of them forbids it (`MixedModel.refuses`), and where trials of
-        the workload are in several states.
+        None if the model does not hold for them (`MixedModel.refuses`), or if the trials of the
+        workload are in several states.
         """
         if workload not in self._groups:
             of_workload = self.trials[self.trials["workload"] == workload]

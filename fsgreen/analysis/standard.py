@@ -1,4 +1,4 @@
-"""The analysis of a campaign: its cells, its comparisons, and how far to trust them."""
+"""The standard analysis of a campaign: its cells, its comparisons, and the rules they meet."""
 
 from __future__ import annotations
 

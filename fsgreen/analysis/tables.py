@@ -1,4 +1,4 @@
-"""Tables of a report as CSV, and as TeX for whoever writes the next paper in it."""
+"""Tables of a report as CSV, and as TeX for use in a paper."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _row(values: object) -> str:
 
 
 def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:
-    """Return a metric of a row of `cells.csv` with its 95 % interval, cut at 0."""
+    """Return a metric of a row of `cells.csv` with its 95 % interval, cut off at 0."""
     if cell["state"] == "inconsistent":
         return "no steady state"
     value, low, high = (cell[f"{metric}{end}_{unit}"] for end in ("", "_low", "_high"))
@@ -118,7 +118,7 @@ def interval_texts(cells: pd.DataFrame, metric: str, unit: str) -> list[str]:
 
 
 def estimate_text(ours: Estimate) -> str:
-    """Return a value with its 95 % interval, where there is one, in three digits."""
+    """Return a value in three digits, with its 95 % interval if it has one."""
     interval = f" [{ours.low:.3g}, {ours.high:.3g}]" if ours.has_interval else ""
     return f"{ours.value:.3g}{interval}"
 

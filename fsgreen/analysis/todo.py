@@ -1,4 +1,4 @@
-"""What claims without a verdict would take, as a list of things to do: each with its claims."""
+"""What claims without a verdict still need, as a list of steps, each with its claims."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from fsgreen.rules.answer import listed
 from fsgreen.words import plural
 
 STATE = re.compile(r"^(?P<says>.*?) \((?P<found>\S+ was .*?)\): (?P<way>.*)$")
-"""How `claims.missing` says that trials were in another state."""
+"""Matches the sentence of `claims.missing` that says that trials were in another state."""
 
 NEXT = re.compile(r"; (?![^(]*\))")
-"""What stands between two needs; in brackets it parts what was found of one state."""
+"""The separator of needs. Inside brackets, it separates what was found of one state instead."""
 
 NAMED = 3
-"""Cells that are named of those which a campaign lacks."""
+"""Most missing cells that a row names."""
 
 
 @dataclass
 class Step:
-    """One thing to do; `found` is what trials were in its place, and `cells` what is not there."""
+    """One step: the claims that need it, the states that trials were in, and the missing cells.
+
+    The keys of each dictionary are an ordered set.
+    """
 
     claims: dict[str, None] = field(default_factory=dict)
     found: dict[str, None] = field(default_factory=dict)
@@ -32,9 +35,9 @@ class Step:
 
 
 def to_do(claims: pd.DataFrame) -> list[dict[str, str]]:
-    """Return a row for each thing that claims without a verdict lack, those of most claims first.
+    """Return a row for each step that claims without a verdict need, that of most claims first.
 
-    A claim that lacks several things stands in several rows, and takes all of them.
+    A claim that needs several steps is in several rows, and needs all of them.
 
     Parameters
     ----------

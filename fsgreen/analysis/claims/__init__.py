@@ -1,4 +1,4 @@
-"""Claims put to the test: by selectors of cells, by checks of a paper's own, by printed numbers."""
+"""Tests of claims: by selectors of cells, by a paper's own checks, by printed numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ __all__ = ["Claims", "Source", "source_of", "sources_of", "testbed_of"]
 
 
 def sources_of(campaign: str, claims: Claims) -> dict[str, Source]:
-    """Return what claims of a study of one's own are judged on, by the kind of testbed."""
+    """Return the source on which a study of one's own judges its claims, by its testbed's kind."""
     return {testbed_of(campaign): source_of(campaign, claims.needs)}
 
 
 def source_of(campaign: str, needs: Mapping[str, str]) -> Source:
-    """Return the trials of a campaign, in the state of its baseline, as claims are judged on."""
+    """Return the source that judges claims: a campaign's trials in the state of its baseline.
+
+    `needs` has the texts of needs by name.
+    """
     plan = read_plan(campaign)
     study = read_study(campaign)
     treatments = treatments_of(study, comparisons_of(study, plan), plan)

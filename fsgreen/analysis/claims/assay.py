@@ -1,4 +1,4 @@
-"""What a part can decide: how probable each verdict is if the published number is right."""
+"""The power of a part: how probable each verdict is if the published number is right."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from fsgreen.claims import EVEN, Band, Part, Verdict, judge
 from fsgreen.stats import LEVEL, Estimate
 
 ENOUGH = 0.8
-"""A part with so much power is decided."""
+"""A part with this power or more is decidable."""
 
 NODES = 48
-"""Quantiles of the variance that the probabilities are summed over; twice as many change them by
-less than 0.005."""
+"""Number of quantiles of the variance over which probabilities are summed. Twice as many change
+them by less than 0.005."""
 
 
 @dataclass(frozen=True)
 class Precision:
-    """How well a design knows an estimate.
+    """The precision of an estimate.
 
     Attributes
     ----------
     error : float
-        Its standard error, of the logarithm where `of_logs`.
+        The standard error; of the logarithm if `of_logs`.
     degrees : float
-        Of freedom, of that error.
+        The degrees of freedom of that error.
     of_logs : bool
-        Whether the interval is that of a ratio, which is symmetric in its logarithm.
+        Whether the estimate is a ratio, whose interval is symmetric in the logarithm.
     """
 
     error: float
@@ -43,7 +43,7 @@ class Precision:
 
     @classmethod
     def of(cls, ours: Estimate) -> Precision | None:
-        """Return that of an estimate, from its interval; None without one or without a width."""
+        """Return the precision of an estimate; None if it has no interval, or one without width."""
         if not ours.has_interval or ours.n < 2 or math.isnan(ours.degrees):
             return None
         degrees = ours.degrees or ours.n - 1
@@ -54,21 +54,31 @@ class Precision:
 
     @property
     def half(self) -> float:
-        """Return half the width that an interval of 95 % has on average."""
+        """Return half the average width of the 95 % interval; of the logarithm if `of_logs`."""
         return _t(self.degrees) * self.error
 
     def over(self, blocks: int, of: int) -> Precision:
-        """Return that of another number of blocks, where this is of so many."""
+        """Return the precision with `blocks` blocks, given that this one is with `of` blocks."""
         degrees = self.degrees * (blocks - 1) / (of - 1)
         return replace(self, error=self.error * math.sqrt(of / blocks), degrees=degrees)
 
 
 def probabilities(target: Band, known: Precision, bound: float) -> Mapping[Verdict, float]:
-    """Return how probable each verdict is if what the band claims is exactly so.
+    """Return the probability of each verdict if the truth is what the band claims.
 
-    The estimate is normal around the truth and its variance has the distribution of chi squared
-    over the degrees of freedom, as a Student interval assumes: for each of `NODES` quantiles of the
-    variance the verdict changes at a few values of the estimate, whose probabilities are exact.
+    As a Student interval assumes, the estimate is normal around the truth, and its variance is
+    distributed as chi squared over the degrees of freedom. For each of `NODES` quantiles of the
+    variance, the verdict changes at a few values of the estimate. The probabilities of the ranges
+    between these values are exact.
+
+    Parameters
+    ----------
+    target : Band
+        What is claimed.
+    known : Precision
+        The precision of the estimate.
+    bound : float
+        The relative difference that counts as one, as a share.
     """
     to, back = _scale(known.of_logs)
     truth, chance = to(claimed(target, bound)), Counter[Verdict]()
@@ -89,10 +99,10 @@ def probabilities(target: Band, known: Precision, bound: float) -> Mapping[Verdi
 
 
 def claimed(target: Band, bound: float) -> float:
-    """Return what is taken for the truth: the middle of a band.
+    """Return the value that is taken for the truth: the middle of a band.
 
-    A claim that has one end, or no size at all, is taken to be right by as much as counts as a
-    difference: exactly at its end nothing could show it.
+    For a band with one end, it is `bound` inside that end, as no trial can show a claim that is
+    true exactly at its end.
     """
     if math.isfinite(target.high) and target.low > 0:
         return math.sqrt(target.low * target.high)
@@ -102,9 +112,10 @@ def claimed(target: Band, bound: float) -> float:
 
 
 def power(target: Band, known: Precision, bound: float) -> float:
-    """Return the probability of "reproduced" if what the band claims is exactly so.
+    """Return the probability of "reproduced" if the truth is what the band claims.
 
-    NaN where no share of the claimed end says what counts as a difference.
+    NaN if the claimed truth is 0, or is negative although the estimate is a ratio: a relative
+    bound means nothing there.
     """
     truth = claimed(target, bound)
     if truth == 0 or (truth < 0 and known.of_logs):
@@ -113,10 +124,10 @@ def power(target: Band, known: Precision, bound: float) -> float:
 
 
 def with_power(part: Part, bound: float) -> Part:
-    """Return a part with its power; what could not be decided in half of all cases says so.
+    """Return a part with its power; inconclusive with a power below `EVEN` becomes underpowered.
 
-    Without an interval nothing can be decided; of what never varies everything is. Of bounds that
-    are no interval of Student's nobody knows.
+    The power is 0 without an interval, and 1 for a value that never varies. It stays unknown for
+    bounds that are no Student interval.
     """
     target, ours = part.band, part.ours
     if target is None or ours is None or target.low >= target.high:
@@ -139,7 +150,7 @@ def _t(degrees: float) -> float:
 
 
 def _scale(of_logs: bool) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Return what takes a value to the scale on which its interval is symmetric, and back."""
+    """Return the functions to and from the scale on which the interval is symmetric."""
     if not of_logs:
         return float, float
     return (lambda value: math.log(value) if value > 0 else -math.inf), math.exp

@@ -1,4 +1,4 @@
-"""What checks and selectors share: parts that several papers' claims have, and which is worst."""
+"""Parts that the claims of several papers share, and the choice of the worst part of a claim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORST_FIRST: tuple[Verdict, ...] = (
 
 
 def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
-    """Yield whether work per joule is work per second over watts, in all trials."""
+    """Yield a part: whether work per joule equals work per second over watts in all trials."""
     trials = source.trials
     ratio = trials["efficiency_ops_j"] / (trials["throughput_ops_s"] / trials["power_w"])
     what = "operations per joule over (operations per second over watts), all trials"
@@ -32,20 +32,23 @@ def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
 
 
 def identity(what: str, ratio: pd.Series) -> Part:
-    """Return whether a ratio is 1 in all trials, but for rounding."""
+    """Return a part: whether a ratio is 1 in all trials, up to a rounding of 1e-5."""
     target = Band(1 - 1e-5, 1 + 1e-5, 0)
     return Part.judged(what, stats.Estimate.over_all(ratio), target, "1x", "measured")
 
 
 def fewest_trials(counts: pd.Series, number: Mapping[str, Any], published: str) -> Part:
-    """Return whether each cell has as many trials as a published number says."""
+    """Return a part: whether each cell has at least as many trials as a published number says."""
     least = int(counts.min())
     ours, target = stats.Estimate.exactly(least, least), Band(number["value"], math.inf, 0)
     return Part.judged("fewest trials of a cell", ours, target, published, "measured", unit="")
 
 
 def effect_over_effect(source: Source, metric: str, cells: Sequence[Cell]) -> stats.Estimate:
-    """Return the ratio of the first two cells over that of the other two, block by block."""
+    """Return the ratio of the first two cells over that of the last two, block by block.
+
+    `cells` are four: numerator and denominator of each ratio.
+    """
     one, below_one, other, below_other = (by_block(source.sample(cell, metric)) for cell in cells)
     ratios = [
         pd.DataFrame({"above": above, "below": below})
@@ -55,10 +58,10 @@ def effect_over_effect(source: Source, metric: str, cells: Sequence[Cell]) -> st
 
 
 def share_above(cases: Sequence[Sequence[stats.Estimate]], among: int = 1) -> stats.Estimate:
-    """Return the share of cases all of whose ratios are above 1: from what is sure to what may be.
+    """Return the share of cases whose ratios are all above 1, with its least and greatest value.
 
-    Each interval is made to hold for the ratios of all cases at once, and for so many shares of one
-    claim; a ratio without one may lie on either side.
+    Intervals are widened to hold for the ratios of all cases at once, and for `among` shares of the
+    same claim. A ratio without an interval may lie on either side.
     """
     count = among * sum(len(case) for case in cases)
     known = [[stats.simultaneous(ratio, count) for ratio in case] for case in cases]
@@ -74,24 +77,24 @@ def share_above(cases: Sequence[Sequence[stats.Estimate]], among: int = 1) -> st
 
 
 def worst(parts: Sequence[Part]) -> Part:
-    """Return the part that is worst for a claim on all of several.
+    """Return the part that decides a claim about all parts: the worst one.
 
-    The worst is that of the worst verdict and, of several, the nearest to an end of what agrees, or
-    the farthest beyond. A claim on all is no better than that: to hold of it is enough, without a
-    correction for the number of parts (an intersection-union test). To refuse it takes one, which
-    was looked at because of what was found: its interval must say so for all of them at once.
+    It has the worst verdict. Of several such parts, it is nearest to an end of its band, or
+    farthest beyond it. If the worst part holds, the claim holds, without a correction for the
+    number of parts (an intersection-union test). One part refuses the claim. As that part was
+    chosen for its result, its interval must refuse after a correction for all parts (Bonferroni).
     """
     weakest = min((by_one_of(part, len(parts)) for part in parts), key=_badness)
     return replace(weakest, among=weakest.among * len(parts))
 
 
 def _badness(part: Part) -> tuple[int, float, float]:
-    """Return a key by which the part that is worst for a claim comes first."""
+    """Return a sort key: the part that is worst for a claim comes first."""
     return WORST_FIRST.index(part.verdict), _room(part), part.power
 
 
 def _room(part: Part) -> float:
-    """Return how far inside its band a ratio lies, as a logarithm; negative beyond an end."""
+    """Return the distance of a ratio from the end of its band, in logarithms; negative beyond."""
     if part.ours is None or part.band is None or math.isnan(part.ours.value):
         return -math.inf
     value, low, high = part.ours.value, part.band.low, part.band.high

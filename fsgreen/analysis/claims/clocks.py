@@ -1,4 +1,4 @@
-"""What a model says in several campaigns, and by two clocks: it is one, and that is its error."""
+"""Computed parts of several campaigns: repeats count once, and two clocks give a model's error."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from fsgreen.claims import OTHER_STATE
 from fsgreen.rules.verdicts import CLOCK, off_percent
 
 COMPUTED = re.compile(r" \((?:virtual time|its file)\)$")
-"""What ends the name of a part that is computed, the same each time."""
+"""The end of the name of a part that is computed, and so the same in each campaign."""
 
 
 def once(decided: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a part, those once that several campaigns computed alike."""
+    """Return the rows of a part without duplicates that several campaigns computed alike."""
     alike = decided.duplicated(["detail", "ours_x", "ours_low_x", "ours_high_x"])
     return decided[~(alike & decided["part"].str.contains(COMPUTED))]
 
 
 def model_error_percent(together: pd.DataFrame, told: pd.DataFrame) -> pd.Series:
-    """Return by how much each row of virtual time differs from that of real time.
+    """Return, per row of virtual time, its difference from real time in per cent; NaN in others.
 
-    Both are of the same cells: what is worst of several readers may be others by the other clock.
+    Both clocks must be of the same cells (`detail`), as the worst of several parts may be of
+    different cells in each clock.
 
     Parameters
     ----------
     together : DataFrame
-        A row for each part and kind of evidence: what real time decided.
+        A row for each part and basis, with what real time decided.
     told : DataFrame
-        What campaigns say of each part: also what virtual time gave and does not decide.
+        The parts of each campaign, including what virtual time gave but does not decide.
     """
     in_state = told[told["verdict"] != OTHER_STATE]
     keys = _without_clock(together)
@@ -41,7 +42,7 @@ def model_error_percent(together: pd.DataFrame, told: pd.DataFrame) -> pd.Series
 
 
 def _by_clock(rows: pd.DataFrame, clock: str) -> pd.Series:
-    """Return what a clock gave of each part."""
+    """Return our value of each part by one clock, indexed by the part without its clock."""
     known = rows[(_clock(rows) == clock) & (rows["ours_x"] > 0)]
     found = pd.Series(known["ours_x"].to_numpy(), _without_clock(known))
     return found[~found.index.duplicated()]

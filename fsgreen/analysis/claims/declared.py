@@ -1,7 +1,7 @@
-"""How the claims of a study are put to the test, as `claims.yaml` and `needs.yaml` declare it.
+"""The claims of a study and how each is tested, as `claims.yaml` and its neighbours declare it.
 
-A paper's files stand in its room, `fsgreen/papers/NAME`; those of a study of your own in
-`studies/NAME/`, where each claim also says what it claims.
+A paper's files are in `fsgreen/papers/NAME`. Those of a study of your own are in `studies/NAME/`,
+where each claim also has its statement.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from fsgreen.schema import Document, Fault, Place
 PAPERS = Path(__file__).parents[2] / "papers"
 
 NEEDS: Mapping[str, str] = {"wall-meter": "a meter at the wall (modelled power decides nothing)"}
-"""What every study may lack."""
+"""Needs that every study may name: preconditions that it may lack."""
 
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of a study, and how each is put to the test.
+    """The claims of a study, and how each is tested.
 
     Attributes
     ----------
     study : str
-        Its name.
+        The name of the study.
     stated : mapping
-        By slug what is claimed, as `data/reference/claims.yaml` has it.
+        What is claimed, by slug, as in `data/reference/claims.yaml`.
     entries : mapping
-        By slug how it is tested.
+        How each claim is tested, by slug.
     needs : mapping
-        Texts for what a test would take, by name.
+        Texts of the needs of tests, by name.
     cells : mapping
-        Levels of the cells that have a name, by that.
+        Levels of the cells that have a name, by name.
     states : mapping
         The states that claims are about, by name.
     """
@@ -64,19 +64,20 @@ class Claims:
     def of(
         cls, study: str, checks: Collection[str] = (), recomputed: Collection[str] = ()
     ) -> Claims:
-        """Read the claims of a study; there are none where it declares none.
+        """Read the claims of a study. A study without a file of claims has none.
 
         Parameters
         ----------
         study : str
-            Its name.
+            The name of the study.
         checks, recomputed : collection of str
-            Names of the functions that its room has: by `check`, and by slug if `published`.
+            Names of the functions in the paper's package: those that a `check` may name, and the
+            slugs of the claims that may be `published`.
 
         Raises
         ------
         FsgreenError
-            With everything that is wrong in the file, by line.
+            With everything that is wrong in the files, by line.
         """
         document, needs, cells = declared(study, "claims"), needs_of(study), cells_of(study)
         states = states_of(study)
@@ -102,12 +103,12 @@ class Claims:
         return cls(study, published or _own(study, entries), entries, needs, cells, states)
 
     def needed(self, slug: str) -> str:
-        """Return what a test of a claim would take, in words."""
+        """Return the needs of a claim's test, in words."""
         return "; ".join(self.needs[name] for name in self.entries[slug].needs)
 
 
 def _sound_entries(document: Document) -> tuple[dict[str, Entry], list[Fault]]:
-    """Return the entries whose form is sound, by slug, and what is wrong with the others."""
+    """Return the well-formed entries by slug, and the faults of the others."""
     entries, faults = document.parsed(dict[str, Entry])
     if not all(fault.place for fault in faults):
         raise document.refusal(faults)
@@ -117,7 +118,7 @@ def _sound_entries(document: Document) -> tuple[dict[str, Entry], list[Fault]]:
 
 
 def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
-    """Return the claims that a study states itself."""
+    """Return the claims that a study states in its own entries, in the form of published ones."""
     return {
         slug: {
             "id": f"{study}-{nth:02}",
@@ -132,14 +133,14 @@ def _own(study: str, entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
 
 
 def needs_of(study: str) -> dict[str, str]:
-    """Return the texts for what a test would take, by name."""
+    """Return the texts of the needs of a study's tests, by name."""
     document = declared(study, "needs")
     own = {} if document is None else document.as_(dict[str, str])
     return {**NEEDS, **own}
 
 
 def cells_of(study: str) -> dict[str, Levels]:
-    """Return the levels of the cells that a study gives a name, by that."""
+    """Return the levels of the cells to which a study gives a name, by name."""
     document = declared(study, "cells")
     return {} if document is None else document.as_(dict[str, Levels])
 
@@ -150,7 +151,7 @@ def states_of(study: str) -> dict[str, State]:
     Raises
     ------
     FsgreenError
-        If one is told by what no trial records, or of a cell that cannot be.
+        If a state names a column that no trial has, or a level that no cell can have.
     """
     document = declared(study, "states")
     if document is None:
@@ -172,7 +173,7 @@ def states_of(study: str) -> dict[str, State]:
 
 
 def declared(study: str, name: str) -> Document | None:
-    """Return a file on the claims of a study if it has it: claims, needs, cells or states."""
+    """Return one of a study's files (claims, needs, cells or states); None if it has none."""
     for file in (PAPERS / study / f"{name}.yaml", claims.own_file(study, name)):
         if file.is_file():
             next_step = "docs/claims.md has the kinds of claims and their keys"
@@ -189,7 +190,7 @@ def _wrong(
     checks: Collection[str],
     recomputed: Collection[str],
 ) -> Iterator[Fault]:
-    """Yield what an entry names that does not exist."""
+    """Yield the faults of an entry: what is missing, and names of things that do not exist."""
     if published and slug not in published:
         yield Fault((slug,), unknown("claim", slug, published).what)
         return
@@ -260,7 +261,7 @@ def _wrong_selector(
 
 
 def _wrong_levels(factor: str, levels: Iterable[factors.Level]) -> Iterator[str]:
-    """Yield what is wrong with levels of a factor."""
+    """Yield what is wrong with the levels of a factor."""
     for level in levels:
         try:
             if wrong := factors.get(factor).check(level):
@@ -270,7 +271,7 @@ def _wrong_levels(factor: str, levels: Iterable[factors.Level]) -> Iterator[str]
 
 
 def _unknown_states(slug: str, entry: Entry, states: Collection[str]) -> Iterator[Fault]:
-    """Yield what a claim or its parts name that is no state."""
+    """Yield the names in a claim or its parts that are no state of the study."""
     places: dict[Place, tuple[str, ...]] = {(slug, "state"): entry.state}
     places |= {(slug, kind, nth, "state"): part.state for kind, nth, part in entry.selectors}
     for place, names in places.items():
@@ -280,7 +281,7 @@ def _unknown_states(slug: str, entry: Entry, states: Collection[str]) -> Iterato
 
 
 def _wrong_placeholders(text: str, names: Collection[str]) -> Iterator[str]:
-    """Yield what stands in braces in a text and is no name of a cell or of a level."""
+    """Yield the names in braces in a text that are no name of a cell or of a factor."""
     try:
         placeholders = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What virtual time decides of cells: a direction alone, as no interval has its model's error."""
+"""What virtual time decides: only directions, as no interval includes the error of its model."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from fsgreen.claims import ABOVE, SIZE_OPEN, Band, Part, Verdict, by_constructio
 from fsgreen.stats import Estimate
 
 REAL_TIME = "real time: no interval in virtual time has the error of its model"
-"""What a size takes."""
+"""What a claim on a size needs."""
 
 BELOW = Band(0.0, math.nextafter(1, 0), -1)
 
 
 def by_direction(part: Part) -> Part:
-    """Return a part of virtual time as far as it decides its claim.
+    """Return a part of virtual time, reduced to what virtual time can decide.
 
-    Its interval is how far runs scatter that begin at other moments. The error of the model, by
-    which the same cells differ in real time (rule 49), is not in it. So such runs are no sample
-    of which a power, or a mean of campaigns, would follow. On cells they decide a direction; what
-    has a size alone is left to real time. What holds by construction still does.
+    The interval has only the scatter between runs that begin at different moments. It does not have
+    the error of the model, which is the difference from the same cells in real time (rule 49). So
+    these runs are no sample, and give neither a power nor a mean over campaigns. They decide only
+    the direction of a difference between cells. A claim on a size alone is left to real time. A
+    part that holds by construction is unchanged.
     """
     ours, target = part.ours, part.band
     if not part.tested or ours is None or target is None or not ours.has_interval:
@@ -39,7 +40,7 @@ def by_direction(part: Part) -> Part:
 
 
 def _on_its_side(ours: Estimate, target: Band) -> Verdict:
-    """Return the verdict on the side of 1 that is claimed; a size beyond that is left open."""
+    """Return the verdict on the claimed side of 1; if a size is claimed, too, it is left open."""
     side = ABOVE if target.direction > 0 else BELOW
     verdict = judge(ours, side)
     return SIZE_OPEN if verdict == "reproduced" and target != side else verdict

@@ -1,4 +1,4 @@
-"""How a claim is put to the test, as a file may declare it: selectors of cells, checks, needs."""
+"""The schema of a claim's test in a file: selectors of cells, checks, needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fsgreen.design import factors
 from fsgreen.schema import Declared
 
 ANYWHERE = ("real-disk", "loop", "vm", "simulation")
-"""Where the claims of a study of one's own are decided."""
+"""The testbeds that decide the claims of a study of one's own, unless it says otherwise."""
 
 
 def _cells(value: Any) -> Any:
-    """Return levels of one cell or of several as mappings.
+    """Return the levels of each cell as a mapping, given one cell or a list of cells.
 
     A text is the name of a cell, or a configuration such as `ext3/dtlg`.
     """
@@ -37,7 +37,8 @@ Relation = Literal[
     "indistinguishable",
     "order_of_magnitude",
 ]
-"""How ours relates to a number; another word would be taken for `approx`."""
+"""How our number relates to the published one. `claims.band` would take any other word for
+`approx`."""
 
 Levels = dict[str, factors.Level]
 Cells = Annotated[tuple[Levels, ...], BeforeValidator(_cells)]
@@ -49,24 +50,25 @@ class Selector(Declared):
     Attributes
     ----------
     of : list of cells
-        Levels by factor; `cell` is the name of a cell of `cells.yaml`, or `ext3/dtlg`.
+        Levels by factor. `cell` is the name of a cell of `cells.yaml`, or a configuration such as
+        `ext3/dtlg`.
     where, for_each : mapping
-        Levels that all cells have; there is a part for each combination of `for_each`.
+        Levels that all cells have. There is a part for each combination of levels of `for_each`.
     number : int, optional
-        Place of the published number in the claim.
+        The place of the published number in the claim, from 0.
     op : Relation, optional
-        How ours relates to that number, where the claim has another word for it.
+        How our number relates to the published one, in place of the claim's own word.
     metric : str, optional
-        What it is of, if the number does not say: a metric, or a column of `trials.csv`.
+        A metric, or a column of `trials.csv`; needed if the published number names none.
     what, published : str, optional
-        What the part is called, and what the paper says; `{of}`, `{against}` and `{FACTOR}` are
-        names of cells and levels.
+        The name of the part, and the words of the paper. `{of}`, `{against}` and `{FACTOR}` stand
+        for names of cells and levels.
     requires : str, optional
-        Name of a need: a precondition without which the part decides nothing.
+        The name of a need: a precondition without which the part decides nothing.
     state : list of str
-        Names of states that the cells are to be in, beside those of the claim.
+        Names of states that the cells must be in, besides those of the claim.
     built : bool
-        The model was made so: agreement is by construction.
+        Whether the model was made to agree: then the part holds by construction.
     """
 
     of: Cells
@@ -85,19 +87,20 @@ class Selector(Declared):
 class Comparing(Selector):
     """A selector that compares cells.
 
-    With `over` there is one part for all of its levels: that in which the claim fares worst.
+    With `over`, one part stands for all of its levels: the worst one for the claim.
     """
 
     over: dict[str, tuple[factors.Level, ...]] = Field(default_factory=dict)
 
 
 class Ratio(Comparing):
-    """Each cell of `of` over the one that has the levels of `against` is as the number says.
+    """The ratio of each cell of `of` to a baseline agrees with the published number.
 
-    Or it is from `at_least` to `at_most`, a factor, where the claim has no such number. Without
-    `against` it is the same file system with its defaults; of several it is the first that ran.
-    `tolerance` is the share by which ours may differ, where it is not that of all measured ratios.
-    `against_metric` is what is taken of the other cell, where it is something else.
+    If the claim has no such number, the ratio lies between `at_least` and `at_most`. The baseline
+    has the levels of `against`. The default is the same file system with its default option; of
+    several baselines, the first that ran counts. `tolerance` is the relative difference that still
+    agrees, in place of the tolerance for all measured ratios. `against_metric` is the metric of the
+    baseline, if it is another one.
     """
 
     against: Cells | None = None
@@ -108,9 +111,9 @@ class Ratio(Comparing):
 
 
 class Order(Comparing):
-    """The cells of `of`, the highest first: each is above the next.
+    """The cells of `of` in falling order: each is above the next.
 
-    With `beyond_bound` it is so by more than what counts as equal.
+    With `beyond_bound`, each exceeds the next by more than the study's bound of equivalence.
     """
 
     of: Annotated[tuple[Levels, ...], BeforeValidator(_cells)] = Field(min_length=2)
@@ -118,10 +121,10 @@ class Order(Comparing):
 
 
 class Amount(Selector):
-    """The metric of each cell of `of` is the number itself, above a bound, or between two.
+    """The metric of each cell of `of` is the published number, above a bound, or between two.
 
-    With the `unit` x, the number is a factor; a share is written in per cent. There is no direction
-    in which it could agree without the size, as nothing is compared.
+    With the `unit` x, the number is a factor. A share is written in per cent. Nothing is compared,
+    so there is no direction that could agree without the size.
     """
 
     metric: str
@@ -132,7 +135,7 @@ class Amount(Selector):
 
     @property
     def limits(self) -> list[str]:
-        """Return the names of what the metric is held against."""
+        """Return the names of the limits that are set."""
         names = ("number", "at_least", "at_most", "above")
         return [name for name in names if getattr(self, name) is not None]
 
@@ -143,14 +146,14 @@ class Amount(Selector):
 
 
 class Equivalence(Comparing):
-    """Each cell of `of` is within the study's bound of the one with the levels of `against`."""
+    """Each cell of `of` is equivalent to the one of `against`, by the study's bound."""
 
     metric: str
     against: Cells = Field(max_length=1)
 
 
 class Entry(Declared):
-    """How one claim is put to the test."""
+    """How one claim is tested: selectors, a `check`, printed numbers (`published`), or `needs`."""
 
     ratio: tuple[Ratio, ...] = ()
     order: tuple[Order, ...] = ()
@@ -170,7 +173,7 @@ class Entry(Declared):
 
     @property
     def selectors(self) -> Iterator[tuple[str, int, Selector]]:
-        """Yield each selector with its kind and its place among those."""
+        """Yield each selector with its kind and its place among the selectors of that kind."""
         for kind in ("level", "ratio", "order", "equivalence"):
             for nth, selector in enumerate(getattr(self, kind)):
                 yield kind, nth, selector
@@ -185,9 +188,10 @@ class Entry(Declared):
 def levels_of(
     cell: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]
 ) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
-    """Return what a selector calls a cell, the levels of that name, and the cell's own levels.
+    """Return the name that a selector gives a cell, the levels of that name, and its own levels.
 
-    A text that is no name is a configuration, whose levels are the cell's own.
+    A text that is in `named` is a name. Any other text is a configuration, whose levels count as
+    the cell's own.
     """
     own = dict(cell)
     name = str(own.pop("cell", ""))

@@ -1,4 +1,4 @@
-"""The ledger of a paper's claims as tables: a row per claim, and a row per tested number."""
+"""The ledger of a paper's claims: its parts, and tables with a row per claim and per part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fsgreen.reduce import write_table
 from fsgreen.stats import Estimate
 
 VIRTUAL = "virtual"
-"""Where virtual time stands among testbeds."""
+"""The name of virtual time among kinds of testbeds."""
 
 TESTABLE: Mapping[str, tuple[str, ...]] = {
     "loop": ("loop",),
@@ -29,14 +29,14 @@ TESTABLE: Mapping[str, tuple[str, ...]] = {
     "simdisk": ("simulation", "loop", "simdisk"),
     VIRTUAL: ("simulation",),
 }
-"""What each testbed is to `testable_on` of the published claims: a simulated disk in real time has
-a kernel above it, as an image behind a loop device has. Virtual time has a model of one."""
+"""The words of `testable_on` that each kind of testbed meets. A simulated disk in real time has a
+kernel above it, as a loop device has. Virtual time has a model of a kernel."""
 
 SIMULATED = ("simdisk", "vm", VIRTUAL)
-"""Testbeds whose disk or processor is a program: what they measure is not said to be measured."""
+"""Testbeds whose disk or processor is a program: their results are called simulated."""
 
 GATES = ("", "passed", "unknown", "flagged")
-"""What the gate of the confounds can say of a comparison, the worst last."""
+"""The states of a comparison in the gate of the confounds, the worst last."""
 
 CLAIM_COLUMNS = (
     *("id", "slug", "section", "statement", "kind", "decisive", "verdict", "scope", "basis"),
@@ -51,21 +51,28 @@ PART_COLUMNS = (
 )
 
 SIDES: Mapping[Literal[-1, 0, 1], str] = {-1: "below", 0: "", 1: "above"}
-"""The side of 1 on which a claim is, in words."""
+"""The claimed side of 1, in words."""
 
 Ledger = Mapping[str, Sequence[Part]]
 """The parts of every claim of a paper, by its slug."""
 
 Check = Callable[[Any, Numbers], Iterable[Part]]
-"""Gives the parts that no selector can say, from a source, or from what a paper printed elsewhere,
-and the published numbers of the claim."""
+"""A function that returns parts that no selector can declare. It takes a source, or other printed
+numbers of the paper, and the published numbers of the claim."""
 
 
 def functions_of(module: Mapping[str, Any], asked: str) -> dict[str, Check]:
-    """Return the functions of a module that take what is `asked` and the `numbers` of a claim.
+    """Return the functions of a module whose parameters are `asked` and `numbers`, by name.
 
-    They stand by their name without its underscore: that of a check in `claims.yaml`, or the slug
-    of the claim that they recompute.
+    The name has no leading underscore. It is that of a check in `claims.yaml`, or the slug of the
+    claim that the function recomputes.
+
+    Parameters
+    ----------
+    module : mapping
+        The globals of the module.
+    asked : str
+        The name of the first parameter.
     """
     return {
         name.removeprefix("_"): function
@@ -85,21 +92,22 @@ def judge_claims(
 ) -> dict[str, list[Part]]:
     """Return the parts of every claim, by slug.
 
-    A test decides where it can, else the paper's own numbers; what neither decides is not testable
-    here. A part is refused only if it is over all parts of its claim.
+    A test on a source decides first. If none can, the paper's own numbers decide. A claim that
+    neither decides is not testable here. A part is refused only if its refusal holds after a
+    correction for all parts of its claim (`refusals.of_claim`).
 
     Parameters
     ----------
     claims : Claims
         What is claimed, and how it is tested.
     sources : mapping
-        What it is tested on, by the kind of testbed that each is.
+        The sources of the tests, by the kind of testbed.
     checks : mapping
-        What no selector can say, by name.
+        Functions that return parts that no selector can declare, by name.
     recomputed : mapping
-        What is recomputed from printed numbers, by slug of the claim.
+        Functions that recompute a claim from printed numbers, by slug.
     printed : object
-        The printed numbers.
+        The printed numbers, passed to those functions.
     """
     ledger = {}
     for slug, claim in claims.stated.items():
@@ -121,7 +129,7 @@ def judge_claims(
 def parts_of(claims: Claims, slug: str, source: Source, checks: Mapping[str, Check]) -> list[Part]:
     """Return the parts of a claim that its entry declares, on one source.
 
-    A part of a check is in the state of the cells that it names, or of all where it names none.
+    A part of a check must be in the state of the claim: the cells that it names, or all cells.
     """
     entry, numbers = claims.entries[slug], claims.stated[slug]["numbers"]
     parts = selected(entry, numbers, source, claims.cells, claims.states)
@@ -133,10 +141,10 @@ def parts_of(claims: Claims, slug: str, source: Source, checks: Mapping[str, Che
 
 
 def on_testbed(part: Part, claims: Claims, slug: str, testbed: str) -> Part:
-    """Return a part of a claim as what it counts for on a kind of testbed.
+    """Return a part of a claim, reduced to what it counts for on a kind of testbed.
 
-    A measurement may be looked at, but decides nothing, where the claim cannot be tested; on a
-    simulated disk, or in a virtual machine, it is simulated. Virtual time decides directions.
+    Where the claim cannot be tested, the measurement is kept but decides nothing. On a simulated
+    disk or in a virtual machine, it is simulated. Virtual time decides only directions.
     """
     testable_on = [*claims.stated[slug]["testable_on"], *claims.entries[slug].also_on]
     if not set(TESTABLE.get(testbed, ())) & set(testable_on):
@@ -157,7 +165,10 @@ def write_ledger(
 
 
 def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
-    """Return a row per claim: verdict, basis, published and ours, or what a test needs."""
+    """Return a row per claim: verdict, basis, published numbers and ours, or the test's needs.
+
+    The columns are `CLAIM_COLUMNS`.
+    """
     rows = []
     for slug, claim in claims.stated.items():
         parts = ledger[slug]
@@ -198,7 +209,10 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
 
 
 def parts_table(ledger: Ledger) -> pd.DataFrame:
-    """Return a row per tested number: published, the band of agreement, ours with interval."""
+    """Return a row per part: the published number, the band of agreement, ours with interval.
+
+    The columns are `PART_COLUMNS`.
+    """
     untested = Estimate.without_interval()
     rows = []
     for slug, parts in ledger.items():
@@ -232,7 +246,7 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
 
 
 def _once(texts: Iterable[str]) -> list[str]:
-    """Return the texts, or the one that all of them are."""
+    """Return the texts; only one if all are equal."""
     every = list(texts)
     return every[:1] if len(set(every)) == 1 else every
 
@@ -243,7 +257,7 @@ def _published(parts: Sequence[Part]) -> str:
 
 
 def _ours(parts: Sequence[Part]) -> str:
-    """Return our numbers: those of each source behind its name, else in groups by the published."""
+    """Return our numbers, by source after its name; without a source, by published number."""
     of_source: dict[str, dict[str, list[str]]] = {}
     for part in parts:
         groups = of_source.setdefault(part.source, {})
@@ -261,7 +275,7 @@ def _grouped(groups: Sequence[Sequence[str]]) -> str:
 
 
 def _undecided(part: Part, testable_on: Iterable[str], texts: str) -> Part:
-    """Return a part whose measurement may be looked at, but decides nothing on this testbed."""
+    """Return a part that keeps its measurement but decides nothing on this testbed."""
     where = " or ".join(place for place in testable_on if place != "published-data")
     testbed = f"a testbed of the kind {where}"
     needs = part.needs or (f"{testbed}; {texts}" if texts else testbed)

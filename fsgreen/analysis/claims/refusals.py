@@ -1,4 +1,4 @@
-"""Refusals of a claim by one of several: of many, one is off by chance."""
+"""Correction of refusals for the number of parts: of many parts, one is off by chance."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from fsgreen.claims import EVEN, REFUSED, Part, judge
 
 
 def by_one_of(part: Part, count: int) -> Part:
-    """Return a part as it is where its refusal holds for `count` at once (Bonferroni).
+    """Return a part, refused only if its refusal holds for `count` parts at once (Bonferroni).
 
-    Where it does not, nothing was decided. What has no sampling error was not refused by chance.
+    Otherwise it is inconclusive or underpowered. A part without sampling error is unchanged, as it
+    was not refused by chance.
     """
     among = part.among * count
     if part.verdict not in REFUSED or among == 1 or not _by_chance(part):
@@ -26,10 +27,14 @@ def by_one_of(part: Part, count: int) -> Part:
 
 
 def of_claim(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of a claim, those refused whose refusal holds over all of them (Holm 1979).
+    """Return the parts of a claim, refused only if the refusal holds after Holm's correction.
 
-    It takes one part to refuse a claim, so that the chance to refuse a right one grows with their
-    number. That all hold needs no correction (an intersection-union test).
+    One part is enough to refuse a claim. So the chance to refuse a right claim grows with the
+    number of its parts. That all parts hold needs no correction (an intersection-union test).
+
+    References
+    ----------
+    Holm 1979, a simple sequentially rejective multiple test procedure.
     """
     corrected, left = list(parts), sum(map(_by_chance, parts))
     doubtful = sure = {nth for nth, part in enumerate(parts) if part.verdict in REFUSED}
@@ -43,7 +48,7 @@ def of_claim(parts: Sequence[Part]) -> list[Part]:
 
 
 def _by_chance(part: Part) -> bool:
-    """Return whether trials might have refused a part by their scatter."""
+    """Return whether a part has a sampling error, so that scatter alone might refuse it."""
     ours = part.ours
     return (
         part.tested

@@ -15,11 +15,11 @@ from fsgreen.reduce import STATE_COLUMNS
 from fsgreen.schema import Declared
 
 WAITS = "cpu_iowait_percent"
-"""What a claim on waiting may ask for, beside the columns of a trial's state."""
+"""The column for claims on waiting, besides the columns of a trial's state."""
 
 
 class Limits(Declared):
-    """What a column of `trials.csv` lies within; a number alone is what it is."""
+    """The limits of a column of `trials.csv`. In a file, a number alone is both limits."""
 
     at_least: float = -math.inf
     at_most: float = math.inf
@@ -43,20 +43,20 @@ def _levels(value: Any) -> Any:
 
 
 class State(Declared):
-    """A state that claims are about; trials that were in another one decide nothing of them.
+    """A state that claims are about. Trials in another state decide nothing about them.
 
     Attributes
     ----------
     says : str
-        What is so, in words: "reads come from the device".
+        The state in words, for example "reads come from the device".
     of : mapping
-        Levels of the cells that it is asked of; without any, of every cell of a part.
+        Levels of the cells that must be in the state. Empty means every cell of a part.
     holds : mapping
         Limits by column of `trials.csv`, for each trial.
     one_is_enough : bool
-        Whether one of the cells of a part is enough: of two that are compared, one waits.
+        Whether it is enough that one cell of a part is in the state.
     way : str
-        How to get there.
+        How to bring trials into the state.
     why : str
         In place of `holds` and `way`: why trials in any state decide.
     """
@@ -80,14 +80,14 @@ class State(Declared):
         return self
 
     def about(self, cell: Cell) -> bool:
-        """Return whether the state is asked of a cell."""
+        """Return whether a cell must be in the state."""
         return all(cell.get(name) in levels for name, levels in self.of.items())
 
     def missed(self, trials: pd.DataFrame) -> Iterator[Found]:
-        """Yield what was found of trials that were not all in the state.
+        """Yield, per column, what was found of trials that were not all in the state.
 
-        A trial that does not tell is not known to have been in it. No trial is left out for its
-        own state: that would choose trials by what came of them.
+        A trial without a value counts as not in the state. No trial is left out for its own state,
+        as that would choose trials by their results.
         """
         for column, limits in self.holds.items():
             values = trials[column] if column in trials else pd.Series(math.nan, trials.index)
@@ -96,12 +96,12 @@ class State(Declared):
 
 
 def known_columns() -> tuple[str, ...]:
-    """Return the columns that a state may be told by."""
+    """Return the columns for which a state may set limits."""
     return (*STATE_COLUMNS, WAITS, *factors.names())
 
 
 def outside(states: Iterable[State], cells: Iterable[tuple[Cell, pd.DataFrame]]) -> list[Found]:
-    """Return what was found of the trials of cells that were not in the states of a part."""
+    """Return what was found of the cells of a part whose trials were not in its states."""
     every, misses = list(cells), []
     for state in states:
         missed = [list(state.missed(trials)) for cell, trials in every if state.about(cell)]

@@ -16,20 +16,20 @@ from fsgreen.design import Cell, Comparison
 
 @dataclass(frozen=True)
 class Telling:
-    """What a plan tells apart in a metric of a workload.
+    """The differences that a plan can show in a metric of a workload.
 
     Attributes
     ----------
     workload, metric : str
-        What of which.
+        Their names.
     comparisons : int
-        Those of its largest family, which are corrected for their number (rule 38).
+        The number of comparisons in the largest family, for which p-values are corrected (rule 38).
     half_width_percent : float
-        Of the ratio of two cells, on average; NaN where nothing tells.
+        The average half-width of the interval of a ratio; NaN without a pilot that tells.
     smallest_percent : float
-        The least difference that is called one in four of five campaigns, in any case.
+        The smallest difference that four of five campaigns show after that correction.
     alone_percent : float
-        The same of a comparison that is the only one.
+        The same, for a comparison that is the only one.
     """
 
     workload: str
@@ -43,7 +43,7 @@ class Telling:
 def tellings(
     planned: Planned, comparisons: Sequence[Comparison], metrics: Sequence[str]
 ) -> list[Telling]:
-    """Return what a plan tells apart, by workload and metric, if all cells scatter alike.
+    """Return the differences that a plan can show, by workload and metric, if cells scatter alike.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def tellings(
     comparisons : sequence of Comparison
         What its study compares.
     metrics : sequence of str
-        What in.
+        The metrics in which it compares.
     """
     pairs = [*pairs_of(planned.trials, comparisons, planned.treatments)]
     rows = []

@@ -1,4 +1,4 @@
-"""The parts of claims that a plan may decide: with what power, after how many blocks."""
+"""The parts of claims that a plan may decide: their power, and the blocks that they need."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.stats import MIN_BLOCKS
 
 MOST_BLOCKS = 1000
-"""More are not worth asking for."""
+"""Largest number of blocks that is tried."""
 
 BAR = 0.6
-"""Share of the two-sided parts that a plan should be able to decide before it is measured."""
+"""Share of the two-sided parts that a plan should be able to decide."""
 
 MANY = 100
-"""Degrees of freedom of an interval that rests on the scatter of all cells."""
+"""Degrees of freedom that are assumed for an interval from the scatter of all cells."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Prospect:
     Attributes
     ----------
     slug : str
-        The claim.
+        The slug of the claim.
     part : Part
-        The part; `ours` is an `Expected`, or None where the plan lacks a cell.
+        The part. Its `ours` is an `Expected`, or None if the plan lacks a cell.
     bound : float
-        Relative difference that counts as none.
+        The bound of equivalence as a share: smaller relative differences count as none.
     """
 
     slug: str
@@ -49,7 +49,7 @@ class Prospect:
 
     @property
     def decidable(self) -> bool:
-        """Return whether trials of the plan say something of it, in whatever state they are."""
+        """Return whether trials of the plan can test the part, leaving their state aside."""
         judged = self.part.tested or self.part.verdict == OTHER_STATE
         has_band = self.part.band is not None and self.part.band.low < self.part.band.high
         expected = isinstance(self.part.ours, Expected)
@@ -57,7 +57,7 @@ class Prospect:
 
     @property
     def two_sided(self) -> bool:
-        """Return whether ours has to lie between two ends."""
+        """Return whether our number must lie between two ends."""
         target = self.part.band
         return target is not None and math.isfinite(target.high) and target.low > 0
 
@@ -68,21 +68,21 @@ class Prospect:
 
     @property
     def state_open(self) -> bool:
-        """Return whether nobody knows in which state the trials will be."""
+        """Return whether it is unknown in which state the trials will be."""
         return bool(self.part.found) and not self.out_of_state
 
     def power(self, blocks: int) -> float:
         """Return the probability of "reproduced" if the published number is exactly right.
 
-        NaN where nothing tells how wide the interval will be; 0 in another state than the claim's.
+        NaN if the width of the interval cannot be foretold; 0 in another state than the claim's.
         """
         return 0.0 if self.out_of_state else power_of(self.part, blocks, self.bound)
 
     @cached_property
     def blocks(self) -> int | None:
-        """Return how many blocks do for enough power; None where no number that is asked for does.
+        """Return the least number of blocks for a power of `ENOUGH`; None above `MOST_BLOCKS`.
 
-        A state that trials were not in is left aside: blocks do not bring it about.
+        The state of trials is left aside, as more blocks do not change it.
         """
         counts = range(MIN_BLOCKS, MOST_BLOCKS + 1)
 
@@ -94,9 +94,9 @@ class Prospect:
 
 
 def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
-    """Return what becomes of each part that selectors of cells declare, before it is measured.
+    """Return a prospect of each part that selectors of cells declare.
 
-    What a study's own code tests is not foreseen.
+    Parts that a study's own code tests are not foreseen.
     """
     testbed = None if planned.pilot is None else planned.pilot.testbed
     foreseen = []
@@ -111,7 +111,10 @@ def prospects(claims: Claims, planned: Planned) -> list[Prospect]:
 
 
 def blocks_for(foreseen: Sequence[Prospect], share: float) -> int | None:
-    """Return how many blocks give so large a share of parts enough power; None where none do."""
+    """Return the least number of blocks that gives this share of the parts a power of `ENOUGH`.
+
+    None if no number does.
+    """
     wanted = sorted(
         math.inf if prospect.out_of_state or prospect.blocks is None else prospect.blocks
         for prospect in foreseen
@@ -121,9 +124,9 @@ def blocks_for(foreseen: Sequence[Prospect], share: float) -> int | None:
 
 
 def widest_percent(target: Band, bound: float) -> float:
-    """Return the half-width in per cent that an interval may have for enough power at a band.
+    """Return the largest half-width of an interval, in per cent, that has enough power at a band.
 
-    NaN where no width does, infinite where any does.
+    NaN if no width has, infinite if every width has.
     """
 
     def spare(error: float) -> float:

@@ -1,4 +1,4 @@
-"""What a campaign tells of one to come: how far trials scatter, in what state, for how long."""
+"""The pilot of a plan: a campaign that foretells scatter, state and duration of its trials."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ class Pilot:
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the campaign.
     plan : Plan
         Its plan.
     testbed : str
-        The kind of testbed that it was on.
+        The kind of its testbed.
     source : Source
         Its trials.
     pace : Pace, optional
-        How long they took.
+        How long its trials took.
     turns : mapping
-        What scatters, by workload, where its cells took turns.
+        Components of variance by workload, if its cells took turns.
     left_x : mapping
-        By workload the share of an interval's width that turns would leave, where they took none.
+        By workload, the share of an interval's width that would be left if cells took turns; only
+        where they did not.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Pilot:
 
     @classmethod
     def of(cls, campaign: str, testbed: str, source: Source) -> Pilot:
-        """Read what else a campaign tells; `source` has its trials.
+        """Read the pilot of this name; `source` has its trials.
 
         Raises
         ------
@@ -81,9 +82,9 @@ class Pilot:
     def estimate(
         self, metric: str, cell: Cell, baseline: Cell | None = None, other_metric: str | None = None
     ) -> stats.Estimate:
-        """Return what the pilot found of a cell, or of its ratio to another; asked for once.
+        """Return the pilot's estimate of a cell, or of its ratio to another cell.
 
-        Without an interval where it has no trials of one of them.
+        It has no interval if the pilot has no trials of one of them. Estimates are kept.
         """
         key = (metric, cell, baseline, other_metric)
         if key not in self._estimates:
@@ -97,9 +98,10 @@ class Pilot:
         return self._estimates[key]
 
     def components(self, metric: str, cell: Cell) -> stats.Components:
-        """Return how far trials scatter in a metric, over all cells that do the work of this one.
+        """Return the components of variance of a metric over all cells with this cell's workload.
 
-        NaN where the pilot has no two of them in two blocks, or a value has no logarithm.
+        NaN if the pilot does not have two of them in two blocks. Values that have no logarithm
+        count as missing.
         """
         of_work = factors.of_owner("workload")
         work = cell.only(of_work)
@@ -118,10 +120,10 @@ class Pilot:
         return self._known[metric, work]
 
     def by_turns_x(self, workload: str, windows: Windows | None) -> float:
-        """Return what a trial of these windows scatters by over what one of the pilot does.
+        """Return the scatter of a trial with these windows, relative to that of a pilot's trial.
 
-        1 where one of them has no windows: what turns leave is then not known. Windows are taken to
-        be independent of each other inside a trial, so that a longer one scatters less.
+        1 if one of the two has no windows, as the effect of turns is then unknown. The windows of a
+        trial are assumed to be independent, so that longer or more of them scatter less.
         """
         were, components = self.plan.profile.windows, self.turns.get(workload)
         if windows is None or were is None or components is None:
@@ -133,7 +135,7 @@ class Pilot:
         return will / was if was > 0 else 1.0
 
     def block_s(self, plan: Plan, cells: Iterable[Cell]) -> float | None:
-        """Return what a block of these cells of a plan is likely to take, in seconds."""
+        """Return the likely duration of a block of these cells in seconds; None without a pace."""
         return None if self.pace is None else foretold_s(plan, cells, self.plan, self.pace)
 
 
@@ -149,6 +151,6 @@ def _of_turns(
 
 
 def _positive(trials: pd.DataFrame, series: pd.DataFrame) -> bool:
-    """Return whether something was done in each window: a rate of zero has no logarithm."""
+    """Return whether work was done in each window, as a rate of zero has no logarithm."""
     rates = series.loc[series["trial"].isin(trials["trial"]), "throughput_ops_s"]
     return bool((rates > 0).all())

@@ -1,4 +1,4 @@
-"""Cells of a plan as claims will be judged on them, before any of them was measured."""
+"""The cells of a plan as a source for claims, before any of them was measured."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fsgreen.design import Cell, Plan, Windows, metrics
 from fsgreen.reduce import STATE_COLUMNS, at
 
 OF_MKFS = ("block_b", "inode_b")
-"""What a trial records of mkfs, which depends on neither the scale nor the memory."""
+"""State columns that mkfs sets. They depend on neither the scale nor the memory."""
 
 
 @dataclass(frozen=True)
 class Planned(Source):
-    """The cells of a plan, which scatter as those of a pilot; without one nobody knows how far.
+    """The cells of a plan, with the scatter of a pilot; without one, the scatter is unknown.
 
-    `trials` has the levels of each cell, and of the states that trials may be in what is known
-    beforehand. `narrower` has by workload what errors are multiplied by, where that is to be tried.
-    `asked` collects the cells that claims look at, by their labels.
+    `trials` has the levels of each cell, and what is known beforehand of the state of its trials.
+    `narrower` has, by workload, a factor that errors are multiplied by, to try smaller errors.
+    `asked` collects the labels of the cells that claims look at.
     """
 
     plan: Plan = field(kw_only=True)
@@ -46,7 +46,7 @@ class Planned(Source):
         needs: Mapping[str, str],
         treatments: Collection[str],
     ) -> Planned:
-        """Return the cells of a plan that are in the state of its baseline."""
+        """Return the cells of a plan that are in the state of its baseline, as a source."""
         bound = plan.bounds.get("equivalence_percent", math.nan) / 100
         table = at_baseline(_table(plan, pilot), plan, [*treatments])
         if pilot is None:
@@ -70,7 +70,7 @@ class Planned(Source):
         labels: Collection[str] | None = None,
         narrower: Mapping[str, float] | None = None,
     ) -> Planned:
-        """Return the same with other blocks, windows or errors, or with some cells alone."""
+        """Return the same plan with other blocks, windows or errors, or with only some cells."""
         profile = self.plan.profile
         if windows is not None:
             measure_s = windows.count * windows.length_s
@@ -85,7 +85,7 @@ class Planned(Source):
 
     @property
     def blocks(self) -> int:
-        """Return how many blocks each cell has at least."""
+        """Return the least number of blocks of a cell."""
         return self.plan.profile.blocks
 
     @property
@@ -95,7 +95,7 @@ class Planned(Source):
         return [cell for cell in self.plan.cells if cell.label in labels]
 
     def cell(self, cell: Cell) -> pd.DataFrame:
-        """Return what is known of the trials of a cell to come; empty if the plan lacks it."""
+        """Return what is known of the future trials of a cell; empty if the plan lacks the cell."""
         trials = super().cell(cell)
         self.asked.update(trials["label"])
         return trials
@@ -105,21 +105,21 @@ class Planned(Source):
         return self.pilot is not None and self.pilot.source.would_meet(precondition, self.plan)
 
     def records(self, metric: str) -> bool:
-        """Return whether trials will have what a metric is made of."""
+        """Return whether trials will have the columns that a metric needs."""
         return self.pilot is None or self.pilot.source.records(metric)
 
     def untold(self, metric: str, cell: Cell) -> bool:
-        """Return False: what trials will record, only they show."""
+        """Return False, as only measured trials show what they lack."""
         return False
 
     def about_power(self, part: Part) -> Part:
-        """Return a part about power as the pilot's trials would decide it."""
+        """Return a part about power as the pilot would decide it; unchanged without a pilot."""
         return part if self.pilot is None else self.pilot.source.about_power(part)
 
     def value(self, metric: str, cell: Cell) -> stats.Estimate:
-        """Return how well a metric of a cell will be known.
+        """Return the expected estimate of a metric of a cell.
 
-        The metric `trials` counts them.
+        The metric `trials` is their number.
         """
         if metric == "trials":
             return stats.Estimate.exactly(self.blocks, self.blocks)
@@ -137,10 +137,10 @@ class Planned(Source):
     def effect(
         self, metric: str, subject: Cell, baseline: Cell, other_metric: str | None = None
     ) -> stats.Estimate:
-        """Return how well a metric of one cell over that of another will be known.
+        """Return the expected estimate of a metric of one cell over that of another.
 
-        As well as in the pilot where that has an interval of the two, else by how far all cells of
-        the pilot scatter that do the work of the first.
+        Its precision comes from the pilot's interval of the two cells. If there is none, it comes
+        from the scatter of all cells of the pilot that have the first cell's workload.
         """
         if self.pilot is None:
             return Expected.of(None, self.blocks)
@@ -151,15 +151,15 @@ class Planned(Source):
             if reach is not None and not self._pools(metric, subject, baseline):
                 reach = replace(reach, degrees=1)
             return Expected.of(reach, self.blocks)
-        # What rests on the scatter of all cells gains degrees with each of them.
+        # An interval from the scatter of all cells gains degrees of freedom with each cell.
         degrees = self._shared_degrees(subject) if ours.degrees > ours.n - 1 else 1
         error = known.error * math.sqrt(ours.n) * self._by_turns_x(subject)
         return Expected.of(Reach(error, degrees, known.of_logs), self.blocks)
 
     def shared_reach(self, metric: str, cell: Cell) -> Reach | None:
-        """Return how well the ratio of two cells will be known by how far all cells scatter.
+        """Return the reach of the ratio of two cells, from the scatter of all cells.
 
-        These are the cells of the pilot that do the work of this one; None where it has no two.
+        These are the cells of the pilot with this cell's workload. None if it does not have two.
         """
         if self.pilot is None:
             return None
@@ -176,9 +176,9 @@ class Planned(Source):
         *of: Cell,
         **fields: Any,
     ) -> Part:
-        """Return a part with its power, or what it lacks.
+        """Return a part with its power, or with what it lacks.
 
-        Its verdict is the one that it is asked the power of.
+        Its verdict is "reproduced": the power is the probability of that verdict.
         """
         if missing := self.missing(*of):
             return Part(what, "not testable here", published=published, **missing)
@@ -187,7 +187,7 @@ class Planned(Source):
         return replace(part, power=power_of(part, self.blocks, self.bound))
 
     def _pools(self, metric: str, subject: Cell, baseline: Cell) -> bool:
-        """Return whether an interval of two cells may rest on the scatter of all."""
+        """Return whether an interval of two cells may use the scatter of all cells."""
         return metric in metrics.names() and differing(subject, baseline) <= {*self.treatments}
 
     def _by_turns_x(self, cell: Cell) -> float:
@@ -197,7 +197,7 @@ class Planned(Source):
         return turns_x * self.narrower.get(workload, 1.0)
 
     def _shared_degrees(self, cell: Cell) -> int:
-        """Return what a block adds to the degrees of freedom that cells of a work share."""
+        """Return the degrees of freedom that a block adds for all cells of a workload."""
         of_work = super().cell(cell.only(["workload"]))
         return max(1, int(of_work["label"].nunique()) - 1)
 
@@ -221,9 +221,10 @@ def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:
 
 
 def _states(plan: Plan, cell: Cell, pilot: Pilot) -> list[dict[str, float]]:
-    """Return in which state the trials of a cell were, as far as it will be that of the plan's.
+    """Return the states of a cell's trials in the pilot, as far as they will be the same again.
 
-    Where the files, the memory or the device have another size, what a device serves is open.
+    If the files, the memory or the device have another size, only the columns of `OF_MKFS` and the
+    scaled size of the files are known.
     """
     trials = pilot.source.trials
     levels = {name: level for name, level in plan.levels(cell).items() if name in trials}
