@@ -13,12 +13,12 @@ from fsgreen.claims import Band, Part
 
 @dataclass(frozen=True)
 class Reach:
-    """How well each block makes an estimate known.
+    """How precise an estimate becomes with each block.
 
     Attributes
     ----------
     error : float
-        Standard error with one block, of the logarithm where `of_logs`.
+        Standard error with one block; of the logarithm if `of_logs`.
     degrees : float
         Degrees of freedom that each block beyond the first brings.
     """
@@ -28,7 +28,7 @@ class Reach:
     of_logs: bool = True
 
     def after(self, blocks: int) -> Precision | None:
-        """Return the precision after so many blocks; None where these give no interval."""
+        """Return the precision after this many blocks; None if they are too few for an interval."""
         if blocks < stats.MIN_BLOCKS:
             return None
         error = self.error / math.sqrt(blocks)
@@ -37,16 +37,16 @@ class Reach:
 
 @dataclass(frozen=True)
 class Expected(stats.Estimate):
-    """An estimate that is not made yet: 1 stands for its value, the interval has the width to come.
+    """An estimate to come: its value is a placeholder of 1, its interval has the expected width.
 
-    `reach` is None where nothing tells how wide that will be.
+    `reach` is None if the width cannot be foretold.
     """
 
     reach: Reach | None = None
 
     @classmethod
     def of(cls, reach: Reach | None, blocks: int) -> Expected:
-        """Return what so many blocks will give."""
+        """Return the expected estimate after this many blocks."""
         known = None if reach is None else reach.after(blocks)
         if known is None:
             return cls(1.0, math.nan, math.nan, blocks, reach=reach)
