@@ -1,7 +1,7 @@
-"""The 52 rules for honest numbers: what each asks, and what became of it in a campaign.
+"""The 52 rules for honest numbers: what each demands, and its state in a campaign.
 
-`catalogue.yaml` holds them as data. A judge answers one rule from an `Evidence`; the rooms beside
-this file hold the judges of one group each.
+`catalogue.yaml` holds the rules as data. A judge is a function that answers one rule from an
+`Evidence`. Each module of this package holds the judges of one group of rules.
 """
 
 from fsgreen.rules.answer import STATES, Answer, State

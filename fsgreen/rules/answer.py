@@ -1,4 +1,4 @@
-"""What a judge answers: the state of a rule, and the numbers that say so."""
+"""The answer of a judge: the state of a rule, and what was found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fsgreen.rules.evidence import Evidence
 from fsgreen.words import plural
 
 SAME = 1e-5
-"""Tables have seven digits: numbers nearer than this share of their size are equal."""
+"""Relative difference below which two numbers are equal, as tables have seven digits."""
 
 State = Literal["fired", "unknown", "quiet", "not asked"]
 
@@ -20,7 +20,7 @@ STATES: Mapping[State, str] = {
     "quiet": "looked at, and found in order",
     "not asked": "it does not apply here, for the reason given",
 }
-"""The states of a rule, those that a reader must know of first."""
+"""The states of a rule and their meanings. Those that a reader must know of come first."""
 
 
 @dataclass(frozen=True)
@@ -32,44 +32,44 @@ class Answer:
 
 
 Judge = Callable[[Evidence], Answer]
-"""A pure function from what is known of a campaign to the answer of one rule."""
+"""A pure function that answers one rule from the evidence of a campaign."""
 
 
 def fired(found: str) -> Answer:
-    """Return that the rule fired."""
+    """Return the answer that the rule fired."""
     return Answer("fired", found)
 
 
 def unknown(why: str) -> Answer:
-    """Return that the data cannot tell, and why."""
+    """Return the answer that the data cannot tell, and why."""
     return Answer("unknown", why)
 
 
 def quiet(found: str) -> Answer:
-    """Return that nothing breaks the rule."""
+    """Return the answer that nothing breaks the rule."""
     return Answer("quiet", found)
 
 
 def not_asked(why: str) -> Answer:
-    """Return that the rule does not apply, and why."""
+    """Return the answer that the rule does not apply, and why."""
     return Answer("not asked", why)
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """Return names as a text: the first ones, and how many more there are."""
+    """Return names as a text: the first `most`, and the number of the others."""
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
 
 
 def named_trials(names: Iterable[str]) -> str:
-    """Return trials as a text: how many, and the first ones by name."""
+    """Return trials as a text: their number, and the first names."""
     every = list(names)
     return f"{plural(len(every), 'trial')}: {listed(every)}"
 
 
 def failed_check(names: Iterable[str]) -> Answer:
-    """Return that a rule fired because its check failed in trials that count all the same."""
+    """Return the answer that a rule fired because its check failed in trials that count."""
     every = list(names)
     count = plural(len(every), "trial")
     return fired(f"a check failed in {count} that count: {listed(every)}")

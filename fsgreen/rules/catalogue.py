@@ -1,4 +1,4 @@
-"""The rules as data: what each asks, who asked for it, and what follows when it fires."""
+"""The rules as data: what each demands, its sources, and what follows when it fires."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODES = {
     "A": "computed and printed with every result",
     "W": "warned about",
 }
-"""How the harness keeps a rule."""
+"""The ways in which the harness applies a rule, by letter."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Rule:
     Attributes
     ----------
     number : int
-        1 to 52, the same in code, records and text.
+        1 to 52. It is the same in code, records and texts.
     group, mode : str
-        The heading that it stands under, and a key of `MODES`.
+        The heading of its group, and a key of `MODES`.
     name, text, question : str
-        In a few words; whole; and as a question to which "yes" is good.
+        The rule in a few words, in full, and as a question to which "yes" is the good answer.
     sources : tuple of str
         Keys of `sources()`.
     where : tuple of str
-        Files and folders below `fsgreen/` that enforce or compute it.
+        Files and folders below `fsgreen/` that enforce or compute the rule.
     consequence : str
-        What its firing means for a reader.
+        What it means for a reader that the rule fired.
     remedy : str
-        What to do then; it may hold `{campaign}`, `{study}` and `{profile}`.
+        What to do then. It may hold the placeholders of `remedies.ANY`, for example `{campaign}`.
     """
 
     number: int
@@ -54,12 +54,12 @@ class Rule:
 
 
 def rule(number: int) -> Rule:
-    """Return the rule of that number.
+    """Return the rule with this number.
 
     Raises
     ------
     FsgreenError
-        If there is none.
+        If there is no such rule.
     """
     known = rules().get(number)
     if known is None:
@@ -72,7 +72,7 @@ def rule(number: int) -> Rule:
 
 @cache
 def rules() -> Mapping[int, Rule]:
-    """Return all rules by number, in their order."""
+    """Return all rules by number, in order of their numbers."""
     return {
         entry["number"]: Rule(
             **{**entry, "sources": tuple(entry["sources"]), "where": tuple(entry["where"])}
@@ -83,7 +83,7 @@ def rules() -> Mapping[int, Rule]:
 
 @cache
 def sources() -> Mapping[str, str]:
-    """Return what the short names of sources stand for."""
+    """Return the full reference of each source by its short name."""
     return dict(_catalogue()["sources"])
 
 

@@ -1,4 +1,4 @@
-"""Rules 35 to 38: does each comparison say how large, how sure, and among how many?"""
+"""Rules 35 to 38: does each comparison have its size, its uncertainty, and its family?"""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from fsgreen.rules.evidence import Evidence
 from fsgreen.words import plural
 
 FALLBACK = "bootstrap"
-"""What stands for the mixed model where its diagnostics fail, or a cell is wilder than the rest."""
+"""What replaces the mixed model if its diagnostics fail, or if a cell scatters more than the
+rest."""
 
 NOTHING = "nothing is compared"
 
 
 def effect_with_interval(evidence: Evidence) -> Answer:
-    """Rule 35: a comparison with a p-value has a ratio with an interval.
+    """Rule 35: every comparison with a p-value has a ratio with an interval.
 
-    One that rests on too few blocks has neither, and is counted.
+    A comparison of too few blocks has neither. The answer says how many there are.
     """
     effects = evidence.effects
     if effects.empty:
@@ -48,7 +49,7 @@ def effect_with_interval(evidence: Evidence) -> Answer:
 
 
 def mixed_model(evidence: Evidence) -> Answer:
-    """Rule 36: what the diagnostics of the mixed model say, where there is one."""
+    """Rule 36: the diagnostics of the mixed model allow it, or the bootstrap replaces it."""
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
@@ -72,7 +73,7 @@ def mixed_model(evidence: Evidence) -> Answer:
 
 
 def equivalence_is_shown(evidence: Evidence) -> Answer:
-    """Rule 37: each "equivalent" rests on a test with the bound of the plan."""
+    """Rule 37: each "equivalent" has a test with the bound of the plan."""
     effects, bound_percent = evidence.effects, evidence.plan.bounds.get("equivalence_percent")
     if effects.empty:
         return not_asked(NOTHING)
@@ -90,7 +91,7 @@ def equivalence_is_shown(evidence: Evidence) -> Answer:
 
 
 def families_under_holm(evidence: Evidence) -> Answer:
-    """Rule 38: p-values adjusted again, by family, are those of effects.csv."""
+    """Rule 38: the p-values of `effects.csv` are Holm's, computed again by family."""
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
@@ -115,16 +116,16 @@ def families_under_holm(evidence: Evidence) -> Answer:
 
 
 def families(effects: pd.DataFrame) -> list[str]:
-    """Return the columns whose values comparisons that are corrected together share.
+    """Return the columns that define a family: its comparisons share their values.
 
-    These are kind and metric, and each factor that both sides of a comparison have in common.
+    These are kind, metric, and each factor that both sides of a comparison have in common.
     """
     shared = [name for name in factors_of(effects) if f"baseline_{name}" not in effects]
     return ["kind", "metric", *shared]
 
 
 def _labels(evidence: Evidence, effects: pd.DataFrame) -> list[str]:
-    """Return each comparison in words: metric, cell, and what is other in its baseline."""
+    """Return each comparison in words: metric, cell, and the baseline's levels that differ."""
     varied = [name for name in factors_of(effects) if f"baseline_{name}" in effects]
     return [
         f"{row['metric']} of {label} over "

@@ -1,4 +1,4 @@
-"""Rules 39 to 42: what else could have made the difference?"""
+"""Rules 39 to 42: what else could have caused the difference?"""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from fsgreen.trial import ThreadWork
 from fsgreen.words import plural
 
 FAIR_X = 2.0
-"""Work or time of one reader over that of another, beyond which the total hides something."""
+"""Ratio of the work, or of the time, of two readers above which their sum hides a difference."""
 
 
 def zones(evidence: Evidence) -> Answer:
-    """Rule 39: the curve of speed by place, and that every cell lay in one declared zone."""
+    """Rule 39: speed by place was measured, and every cell lay in one declared zone."""
     rotational = evidence.identity["testbed"].get("rotational")
     if rotational is False:
         return not_asked("the device does not rotate")
@@ -49,7 +49,7 @@ def zones(evidence: Evidence) -> Answer:
 
 
 def queue_and_scheduler(evidence: Evidence) -> Answer:
-    """Rule 40: scheduler and depth as recorded, and a control where many read at once."""
+    """Rule 40: scheduler and queue depth are recorded, and many readers have a control."""
     mounts = {record.trial: record.mount for record in evidence.records}
     bare = [trial for trial, mount in mounts.items() if mount.get("queue_depth") is None]
     if len(bare) == len(mounts):
@@ -85,10 +85,10 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
 
 
 def fair_to_each_reader(evidence: Evidence) -> Answer:
-    """Rule 41: how evenly the threads of one kind are served in a trial.
+    """Rule 41: the threads of one kind are served evenly in a trial.
 
-    Readers of a file each are unequal in the time that they take, as those of Ellard and Seltzer;
-    threads that are stopped at the same moment are unequal in what they have done.
+    Readers of one file each may differ in the time that they take, as in Ellard and Seltzer 2003.
+    Threads that stop at the same moment may differ in the work that they have done.
     """
     if evidence.most_readers < 2:
         return not_asked("one reader at a time")
@@ -111,7 +111,7 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
 
 
 def _spreads_x(threads: Sequence[ThreadWork]) -> Iterator[float]:
-    """Yield, of each kind of thread, the most work of one over the least, and the same of times.
+    """Yield, for each kind of thread, the ratio of most to least work, and the same of times.
 
     Older records do not say when a thread ended.
     """
@@ -125,7 +125,7 @@ def _spreads_x(threads: Sequence[ThreadWork]) -> Iterator[float]:
 
 
 def upper_bounds(evidence: Evidence) -> Answer:
-    """Rule 42: trials that moved more bytes than the bare device, or memory, can."""
+    """Rule 42: no trial moved more bytes per second than the bare device, or than memory, can."""
     cores_count = evidence.identity["audit"]["cores_count"]
     bounds = upper_bounds_b_s(evidence.probes, cores_count)
     if "device" not in bounds:
@@ -162,9 +162,9 @@ def upper_bounds(evidence: Evidence) -> Answer:
 
 
 def _endangered(evidence: Evidence, *names: str) -> str:
-    """Return which comparisons the gate flagged for these confounds, "" where it flagged none.
+    """Return in words which comparisons the gate flagged for these confounds; "" if none.
 
-    Tables of before there was a gate have no column for it.
+    Tables that are older than the gate lack its column.
     """
     effects = evidence.effects
     if "gate" not in effects:
@@ -179,9 +179,10 @@ def _endangered(evidence: Evidence, *names: str) -> str:
 
 
 def _never_off(evidence: Evidence) -> list[str | None]:
-    """Return the disks that took several requests at once whenever many read; None: the only one.
+    """Return the disks without a control: all trials of many readers had a queue deeper than 1.
 
-    With a queue of 1 a disk serves what the scheduler sends in that order: this is the control.
+    With a queue depth of 1, a disk serves requests in the order in which the scheduler sends them:
+    this is the control. None stands for the only disk of a testbed.
     """
     depths: dict[str | None, set[int]] = {}
     for record in evidence.records:
@@ -197,7 +198,7 @@ def _on(disks: Sequence[str | None]) -> str:
 
 
 def _probed(evidence: Evidence) -> str:
-    """Return what the queue does for the bare device, as far as it was measured."""
+    """Return in words what the queue gains on the bare device; "" if that was not measured."""
     curve = evidence.probes["queue"]
     if curve.empty:
         return ""

@@ -1,4 +1,4 @@
-"""Rules 47, 48, 50 and 52: can this campaign decide, by all that was started, each thing once?"""
+"""Rules 47, 48, 50 and 52: can this campaign decide, with all its trials, and no fact twice?"""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from fsgreen.rules.evidence import Evidence
 from fsgreen.words import plural
 
 HALF = 0.5
-"""Share of an interval's width below which taking turns would have been the better design."""
+"""If turns would leave less than this share of an interval's width, they are the better design."""
 
 RARE = 8
-"""Trials of which a rare slow mode is in one."""
+"""A rare slow mode is assumed to slow one in this many trials."""
 
 COVARIATES = {"cpu_steal_percent": "time that the host took", "core_clock_hz": "the cores' clock"}
-"""Columns of a window that may explain its rate."""
+"""Columns of a window that may explain its rate, and their names in words."""
 
 
 def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
-    """Rule 47: what would be left of an interval's width if compared cells took turns."""
+    """Rule 47: intervals would not be much narrower if compared cells took turns."""
     if evidence.effects.empty:
         return not_asked(NOTHING)
     if evidence.plan.profile.windows is not None:
@@ -66,7 +66,7 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
 
 
 def _turns(evidence: Evidence) -> Answer:
-    """Rule 47 where cells took turns: which were never ready together, and what dominates."""
+    """Rule 47 for cells that took turns: all were ready together, and which variance dominates."""
     beside = {
         record.trial: record.beside.trials
         for record in evidence.records
@@ -93,14 +93,14 @@ def _turns(evidence: Evidence) -> Answer:
 def components_of(
     trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]]
 ) -> stats.TurnComponents:
-    """Return what scatters in a workload whose cells took turns.
+    """Return the components of variance of a workload whose cells took turns.
 
     Parameters
     ----------
     trials, series : DataFrame
-        The tables `trials.csv`, of the workload alone, and `series.csv`.
+        The rows of `trials.csv` for this workload, and the table `series.csv`.
     beside : mapping
-        By trial those that it took turns with.
+        For each trial, the names of the trials that it took turns with.
     """
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
@@ -113,7 +113,7 @@ def _tables(
     beside: Mapping[str, tuple[str, ...]],
     column: str,
 ) -> list[np.ndarray]:
-    """Return a column of the windows of cells that took turns, shape (cells, rounds) each."""
+    """Return a column of `series`, one array of shape (cells, rounds) per group that took turns."""
     chosen = series[series["trial"].isin(trials["trial"])]
     together: dict[tuple[str, ...], list[np.ndarray]] = {}
     for name, of_trial in chosen.groupby("trial")[column]:
@@ -155,9 +155,9 @@ def _components(
 
 
 def measured_late(evidence: Evidence) -> list[str]:
-    """Return the trials that ran after a later block, and of which no earlier try is kept.
+    """Return the trials that ran after a later block, although no earlier attempt is kept.
 
-    Of testbeds that share the blocks each has its own, in the order in which they were given to it.
+    Testbeds that share the blocks each have their own, in the order in which they got them.
     """
     started_s: dict[tuple[str, int], list[float]] = {}
     for record in evidence.records:
@@ -179,14 +179,17 @@ def measured_late(evidence: Evidence) -> list[str]:
 
 
 def begun_anew(evidence: Evidence) -> str:
-    """Return how many trials a testbed lost with its block, as an end of a sentence; "" if none."""
+    """Return, as the end of a sentence, how many trials were superseded with their block.
+
+    Another testbed of the fleet then began that block anew. "" if there are none.
+    """
     count = len(evidence.superseded)
     told = f"; {plural(count, 'trial')} kept of blocks that another testbed then began anew"
     return told if count else ""
 
 
 def all_that_was_started(evidence: Evidence) -> Answer:
-    """Rule 48: what was set aside after it was measured is kept, and changes no comparison."""
+    """Rule 48: trials that were discarded after a look are kept, and change no comparison."""
     late = measured_late(evidence)
     if late:
         return fired(
@@ -218,7 +221,7 @@ def all_that_was_started(evidence: Evidence) -> Answer:
 
 
 def evidence_counts_once(evidence: Evidence) -> Answer:
-    """Rule 50: whether work per joule says anything that work per second does not."""
+    """Rule 50: work per joule says more than work per second."""
     effects = evidence.effects
     if effects.empty:
         return not_asked(NOTHING)
@@ -240,7 +243,10 @@ def evidence_counts_once(evidence: Evidence) -> Answer:
 
 
 def robust_intervals(evidence: Evidence) -> Answer:
-    """Rule 52: how often intervals cover on the campaign's residuals, and lag-1 dependence."""
+    """Rule 52: intervals cover often enough, simulated from the campaign's residuals.
+
+    The answer also says how far trials depend on the previous block (lag 1).
+    """
     cells, effects = evidence.cells, evidence.effects
     if "coverage_percent" not in cells:
         return unknown("how often intervals cover on these residuals was not simulated")
@@ -281,7 +287,13 @@ def robust_intervals(evidence: Evidence) -> Answer:
 
 
 def left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
-    """Return what would be left of the width of intervals in a workload if its cells took turns."""
+    """Return the share of an interval's width that would be left if a workload's cells took turns.
+
+    Parameters
+    ----------
+    trials, series : DataFrame
+        The rows of `trials.csv` for this workload, and the table `series.csv`.
+    """
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     logs = stats.logs_of_whole(cells, trials["block"], trials["throughput_ops_s"])
     trial_sd = stats.variance_components(np.exp(logs)).trial_percent / 100
@@ -293,7 +305,7 @@ def left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
 
 
 def _half_widths_percent(effects: pd.DataFrame) -> list[float]:
-    """Return the median half-width as it is, and with what was set aside."""
+    """Return the median half-width of ratios, without and with the discarded trials."""
     ends = (("ratio_low_x", "ratio_high_x"), ("first_low_x", "first_high_x"))
     halves = [np.sqrt(effects[high] / effects[low]) - 1 for low, high in ends]
     return [100 * float(half.median()) for half in halves]

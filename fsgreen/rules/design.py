@@ -1,4 +1,4 @@
-"""Rules 1 to 6: was it planned, and was the plan carried out?"""
+"""Rules 1 to 6: was the campaign planned, and was the plan carried out?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fsgreen.words import plural
 
 
 def declared_first(evidence: Evidence) -> Answer:
-    """Rule 1: the plan is whole, older than the data, and every record is of it."""
+    """Rule 1: the plan is complete and older than the data, and every record belongs to it."""
     plan, identity, plan_hash = evidence.plan, evidence.identity, evidence.plan.hash
     records = [*evidence.records, *evidence.invalid]
     planned = {entry.trial: entry for entry in plan.trials}
@@ -46,7 +46,7 @@ def declared_first(evidence: Evidence) -> Answer:
 
 
 def trial_is_the_unit(evidence: Evidence) -> Answer:
-    """Rule 2: n counts trials, and each trial made its file system anew and ran all phases."""
+    """Rule 2: n counts trials, and each trial made its own file system and ran all phases."""
     needed = {"prepare", "idle", "warmup", "measure"}
     partial = [
         record.trial
@@ -72,9 +72,9 @@ def trial_is_the_unit(evidence: Evidence) -> Answer:
 
 
 def complete_random_blocks(evidence: Evidence) -> Answer:
-    """Rule 3: the order is that of the seed, nothing due is missing, no trial ran elsewhere.
+    """Rule 3: the order follows the seed, no due trial is missing, and each ran within its block.
 
-    A block beyond the minimum that nobody began is a matter of rule 27.
+    A block beyond the minimum that was not begun is a matter of rule 27.
     """
     plan = evidence.plan
     measured = {record.trial for record in evidence.records}
@@ -97,7 +97,7 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
 
 
 def baseline_in_every_block(evidence: Evidence) -> Answer:
-    """Rule 4: each block that was begun has its trial of the baseline."""
+    """Rule 4: each block that was begun has a trial of the baseline."""
     base = evidence.plan.baseline.to_json()
     blocks = {record.block for record in evidence.records}
     without = blocks - {record.block for record in evidence.records if dict(record.cell) == base}
@@ -108,9 +108,9 @@ def baseline_in_every_block(evidence: Evidence) -> Answer:
 
 
 def variance_components(evidence: Evidence) -> Answer:
-    """Rule 5: where throughput and power scatter; fires if blocks differ most, and notably.
+    """Rule 5: blocks are not the largest component of the variance of throughput or power.
 
-    Notably means by more than two cells may differ and still count as equal.
+    It fires only if the component also exceeds the plan's bound of equivalence.
     """
     trials, plan = evidence.trials, evidence.plan
     complete = trials[trials["block"] <= plan.profile.blocks]
@@ -133,7 +133,7 @@ def variance_components(evidence: Evidence) -> Answer:
 
 
 def subsets_have_reasons(evidence: Evidence) -> Answer:
-    """Rule 6: an exclusion of the plan speaks of each thing that was left out or made smaller."""
+    """Rule 6: an exclusion of the plan gives a reason for all that was left out or made smaller."""
     plan = evidence.plan
     bare = [entry for entry in plan.exclusions if not (entry.get("what") and entry.get("why"))]
     if bare:
@@ -152,7 +152,10 @@ def subsets_have_reasons(evidence: Evidence) -> Answer:
 
 
 def _devices(evidence: Evidence) -> str:
-    """Return on how many devices the trials ran; a cell has one, unless testbeds share blocks."""
+    """Return in words on how many devices the trials ran.
+
+    Each cell ran on one device, unless testbeds share the blocks.
+    """
     testbeds = {*evidence.testbeds.values()}
     if len(testbeds) > 1:
         return (
@@ -184,7 +187,7 @@ def _as_planned(record: TrialRecord, planned: Mapping[str, PlannedTrial]) -> boo
 def _follows_its_seed(plan: Plan) -> bool:
     """Return whether undoing each block's shuffle gives the same list of cells every time.
 
-    The list as it was before is not in the plan, but there is only one.
+    The plan does not have the list before the shuffle, but it must be the same for all blocks.
     """
     before = {tuple(_unshuffled(plan, block)) for block in {t.block for t in plan.trials}}
     return len(before) == 1

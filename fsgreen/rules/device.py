@@ -1,4 +1,4 @@
-"""Rule 8: was the device below the file system in the state that the plan says?"""
+"""Rule 8: was the device below the file system in the state that the plan declares?"""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ NO_STATE = {
     "in_memory": "no state to restore in memory",
     "rotational": "no state to restore on a disk that calls itself rotating",
 }
-"""Kind of testbed, or what it says of itself, where a device has no state that trials change."""
+"""Testbeds whose device has no state that trials change: their kind, or a key of their
+description, and why."""
 
 
 def device_state(evidence: Evidence) -> Answer:
-    """Rule 8: a declared level of the device, and a check of it in each trial."""
+    """Rule 8: the plan declares the state of the device, and each trial checks it."""
     levels = {evidence.level(record, "device") for record in evidence.records}
     if None in levels:
         return fired("the plan holds the device's state neither constant nor as a factor")
@@ -50,7 +51,7 @@ def device_state(evidence: Evidence) -> Answer:
 
 
 def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answer:
-    """Return what was done to the device before the trials, and what was left and why."""
+    """Return the answer for checked trials: in how many the device was restored, or why not."""
     testbed = evidence.identity["testbed"]
     states = {record.trial: _state_of(record, testbed) for record in evidence.records}
     left: dict[str, list[str]] = defaultdict(list)
@@ -71,10 +72,11 @@ def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answ
 
 
 def _state_of(record: TrialRecord, testbed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return why the device was left as it was in a trial, if it was, and whether it remembers.
+    """Return why a trial did not restore the device (`left`), and whether it `remembers` writes.
 
-    Only `initial` can leave it: the others write all of it. Records older than these keys have the
-    kernel's counters, and what the testbed is.
+    `left` is None if it did. Only the state `initial` can leave a device as it is: the others write
+    all of it. For records older than these keys, the kernel's counters and the testbed's
+    description tell.
     """
     state = record.mount.get("state") or {}
     if state.get("name", "initial") != "initial":
@@ -90,7 +92,7 @@ def _state_of(record: TrialRecord, testbed: Mapping[str, Any]) -> Mapping[str, A
 
 
 def _aged_too_little(records: Sequence[TrialRecord]) -> dict[str, str]:
-    """Return the aged cells whose layout stayed above the target, with the worst of each."""
+    """Return the aged cells that were aged too little, with the worst layout score of each."""
     worst: dict[str, Mapping[str, float]] = {}
     for record in records:
         layout = record.mount.get("fragmentation") or {}
@@ -105,5 +107,5 @@ def _aged_too_little(records: Sequence[TrialRecord]) -> dict[str, str]:
 
 
 def cell_of(record: TrialRecord) -> str:
-    """Return the levels of a trial's cell in a line."""
+    """Return the levels of a trial's cell in one line."""
     return " ".join(map(str, record.cell.values()))

@@ -1,4 +1,4 @@
-"""What the rules are judged by: plan, records and tables, and raw files looked at again."""
+"""The evidence of a campaign: plan, records, tables, and raw files that are checked again."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from fsgreen.trial import (
 )
 
 THREADS = ("nthreads", "nreaders", "readers")
-"""Variables of the personalities that say how many threads read at once."""
+"""Variables of personalities that hold the number of threads that read at once."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A campaign as its judges see it; nothing here is read again.
+    """What is known of a campaign. Judges read nothing else.
 
     Attributes
     ----------
     plan, identity
-        What was to be measured, and `campaign.json`.
+        The plan, and `campaign.json`.
     records, invalid, discarded, superseded : sequence of TrialRecord
-        The records of the trials that count, of those that broke a rule, of those that somebody set
-        aside, and of those in a block that another testbed of a fleet then began anew.
+        The records of the trials that count, of those that broke a rule, of those that somebody
+        discarded, and of those in a block that another testbed of a fleet then began anew.
     audits : mapping
-        `audit.json` by trial that counts.
+        The `audit.json` of each trial that counts, by trial.
     altered : sequence of str
-        Files that are not the ones recorded, and why.
+        Files that differ from their record, and how.
     power : DataFrame
         A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
     trials, cells, effects, series : DataFrame
@@ -60,11 +60,12 @@ class Evidence:
     probes : mapping of DataFrame
         The curves of `confounds.read_probes`.
     attached : DataFrame
-        Energies of meters with a clock of their own (`reduce.attach`); may be empty.
+        Energies of meters with a clock of their own (`reduce.attach`). It may be empty.
     stopping : mapping
-        `stopping.json`: what ended each cell; empty where all end after the same number of blocks.
+        `stopping.json`: what ended each cell. Empty if all cells end after the same number of
+        blocks.
     study : Study, optional
-        What the plan was made of, as its file declares it now; None where there is no such file.
+        The study of the plan, as its file is now. None if there is no such file.
     """
 
     plan: Plan
@@ -87,23 +88,26 @@ class Evidence:
 
     @property
     def imported(self) -> bool:
-        """Return whether other programs measured the campaign, which left no records of trials."""
+        """Return whether the campaign was imported: other programs measured it, without records."""
         return "imported" in self.identity
 
     @cached_property
     def testbeds(self) -> Mapping[str, str]:
-        """Return the campaign of the testbed of each trial; none where all were on one testbed."""
+        """Return the testbed's campaign of each trial, by trial; empty if there is one testbed."""
         if "testbeds" not in self.identity:
             return {}
         return {record.trial: record.campaign for record in self.records}
 
     def turn(self, record: TrialRecord) -> int:
-        """Return when a testbed had the block of a trial: as it was given to it, or its number."""
+        """Return the place of a trial's block in its testbed's order, or the number of the block.
+
+        The order is that in which a fleet gave blocks to the testbed.
+        """
         given: Sequence[int] = self.identity.get("blocks", {}).get(record.campaign, ())
         return given.index(record.block) if record.block in given else record.block
 
     def checked(self, rule: int) -> dict[str, str]:
-        """Return what the checks of a rule said, by trial that has one."""
+        """Return the details of a rule's checks, by trial. Only trials with a check are there."""
         return {
             record.trial: "; ".join(check.detail for check in record.checks if check.rule == rule)
             for record in self.records
@@ -111,7 +115,7 @@ class Evidence:
         }
 
     def failed(self, rule: int) -> list[str]:
-        """Return the trials that count although a check of the rule failed."""
+        """Return the names of the trials that count although a check of the rule failed."""
         return [
             record.trial
             for record in self.records
@@ -119,32 +123,32 @@ class Evidence:
         ]
 
     def level(self, record: TrialRecord, factor: str) -> str | None:
-        """Return the level of a factor in a trial: its cell's, else the plan's constant."""
+        """Return the level of a factor in a trial: that of its cell, else the plan's constant."""
         level = record.cell.get(factor, self.plan.constants.get(factor))
         return None if level is None else str(level)
 
     def labels(self, cells: pd.DataFrame) -> list[str]:
-        """Return rows of a table that name cells as people write them."""
+        """Return the label of the cell in each row of a table."""
         constants = self.plan.constants
         return [cell_label(cell, constants) for cell in cells.to_dict("records")]
 
     @property
     def most_readers(self) -> int:
-        """Return how many threads read at once, at most, as far as the records say."""
+        """Return the largest number of threads that read at once in a trial, by the records."""
         return max(map(readers_of, self.records), default=1)
 
 
 def readers_of(record: TrialRecord) -> int:
-    """Return how many threads read at once in a trial, as far as its record says."""
+    """Return how many threads read at once in a trial; 1 if its record does not say."""
     variables = {} if record.workload is None else record.workload.variables
     return max((int(variables[name]) for name in THREADS if name in variables), default=1)
 
 
 def gather(campaign: str) -> Evidence:
-    """Read everything that the rules are judged by, and look at the raw files again.
+    """Read the evidence of a campaign, and check its raw files again.
 
-    Every file is compared with the hash in its record. Flaws of traces are those that the records
-    hold; the traces of older ones are checked anew.
+    Every file is compared with the hash in its record. The records hold the flaws of their traces.
+    If an older record does not, its traces are checked again.
 
     Raises
     ------
@@ -177,9 +181,9 @@ def gather(campaign: str) -> Evidence:
 
 
 def _study(plan: Plan) -> Study | None:
-    """Return the study as its file is now; None where that is not the one of the plan.
+    """Return the study as its file is now; None if that is not the study of the plan.
 
-    A copy of a study keeps its name, and its plans say nothing of the copy's file.
+    A copy of a study may have the same name, so the cells of the plan must be among its cells.
     """
     try:
         study = load_study(plan.study)
@@ -201,7 +205,7 @@ def _flaws(trials: Sequence[Trial]) -> Iterator[tuple[str, int, str]]:
 
 
 def energies_anew(_common: None, trial: Trial) -> Mapping[str, MeterEnergy]:
-    """Return what each meter says of a trial, which its record does not: a task of executors."""
+    """Return the energy of a trial by meter, computed from its traces: a task for executors."""
     return computed_energies(trial)
 
 

@@ -1,4 +1,4 @@
-"""What the rules say of imported runs: most of them that nothing in such files can tell."""
+"""Answers of the rules for imported runs. Such files cannot answer most rules."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ UNTOLD: Mapping[int, str] = {
     51: "how long the runs are in seconds and blocks, which is what judges need to see anything",
     52: "whether runs depend on those before them: their order is not known",
 }
-"""Why a rule cannot be answered, or what cannot be told."""
+"""For each rule that imported runs cannot answer: the reason, or what is unknown."""
 
 
 def one_boundary(evidence: Evidence) -> Answer:
-    """Rule 19: what the energy of all runs includes, as whoever imported them says."""
+    """Rule 19: all runs have the boundary that was given when they were imported."""
     if evidence.trials["energy_j"].isna().all() and evidence.trials["power_w"].isna().all():
         return not_asked("the runs have no energy")
     boundary = evidence.identity["boundary"]
@@ -61,7 +61,7 @@ def one_boundary(evidence: Evidence) -> Answer:
 
 
 def files_kept(evidence: Evidence) -> Answer:
-    """Rule 22: the files that were imported, hashed again."""
+    """Rule 22: the imported files still have their hashes."""
     if evidence.altered:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
     count = len(evidence.identity["imported"]["files"])
@@ -69,7 +69,7 @@ def files_kept(evidence: Evidence) -> Answer:
 
 
 def totals_known(evidence: Evidence) -> Answer | None:
-    """Rule 29: totals over totals takes both of them."""
+    """Rule 29: the answer if ratios of totals lack a total; None if the usual judge can answer."""
     totals = evidence.trials[["work_ops", "duration_s"]]
     if totals.isna().any(axis=None):
         return unknown("work and time of the runs are not both known: means of what is known")
@@ -77,14 +77,14 @@ def totals_known(evidence: Evidence) -> Answer | None:
 
 
 def model_of_blocks(evidence: Evidence) -> Answer | None:
-    """Rule 36: a mixed model takes blocks."""
+    """Rule 36: the answer if no blocks are known, which a mixed model needs; None if they are."""
     if len(evidence.effects) and evidence.trials["block"].isna().any():
         return not_asked("no blocks are known: each pair of cells is compared by Welch's t")
     return None
 
 
 INSTEAD: Mapping[int, Judge] = {19: one_boundary, 22: files_kept}
-"""Judges that look at what an import has in place of records."""
+"""Judges that replace the usual ones, as an import has no records."""
 
 INSTEAD_REMEDY = {
     19: "one import for each boundary: fsgreen import-runs FILE ... --name NAME --boundary ...",
@@ -92,15 +92,15 @@ INSTEAD_REMEDY = {
 }
 
 BEFORE = {29: totals_known, 36: model_of_blocks}
-"""Judges that may know an answer before the usual one is asked."""
+"""Judges that may answer before the usual judge does."""
 
 
 OF_THROUGHPUT = (31, 33, 34)
-"""Rules on throughput, asked of the cells that have it."""
+"""Rules on throughput. They are judged on the cells that have it."""
 
 
 def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
-    """Return what to do about a rule: runs that were imported cannot be measured again here."""
+    """Return what to do about a rule, given that imported runs cannot be measured again here."""
     if rule.number in UNTOLD:
         return "imported files cannot tell; fsgreen measure records it: docs/studies.md"
     if rule.number in INSTEAD:
@@ -118,7 +118,7 @@ def remedy(campaign: str, evidence: Evidence, rule: Rule) -> str:
 
 
 def judged(number: int, judge: Judge, evidence: Evidence) -> Answer:
-    """Return the answer of a rule on imported runs, by its own judge where that can tell."""
+    """Return the answer of a rule for imported runs; its usual `judge` answers if it can."""
     if number in UNTOLD:
         return unknown(UNTOLD[number])
     if number in INSTEAD:

@@ -1,4 +1,4 @@
-"""Rules 13 to 22: are the joules those of the work, and how well are they known?"""
+"""Rules 13 to 22: does the energy belong to the work, and how well is it known?"""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ from fsgreen.words import plural
 
 
 def regular_readings(evidence: Evidence) -> Answer:
-    """Rule 13: the traces of power, checked again, are regular and whole."""
+    """Rule 13: the traces of power are regular and without gaps."""
     return _traces(evidence, 13, "regular, without gaps")
 
 
 def no_sentinels(evidence: Evidence) -> Answer:
-    """Rule 14: the traces of power, checked again, hold values only."""
+    """Rule 14: the traces of power hold only values, and no marks for missing ones."""
     return _traces(evidence, 14, "values in the meter's range, and above 0 W")
 
 
 def error_budget(evidence: Evidence) -> Answer:
-    """Rule 15: the largest share of each term, and of all of them combined as the GUM does."""
+    """Rule 15: the combined error of each energy (as in the GUM) is within the plan's target.
+
+    The answer has the largest share of each term of the error budget.
+    """
     trials = evidence.trials
     columns = [f"error_{term}_j" for term in ERROR_TERMS]
     shares = 100 * trials[columns].div(trials["energy_j"], axis="index").max()
@@ -56,7 +59,7 @@ def error_budget(evidence: Evidence) -> Answer:
 
 
 def long_enough(evidence: Evidence) -> Answer:
-    """Rule 16: constant and edge terms of each trial, by the error budget of today."""
+    """Rule 16: each trial is so long that its constant and edge errors are within the budget."""
     trials, limit_percent = evidence.trials, evidence.plan.bounds["budget_percent"]
     share_percent = (
         100 * (trials["error_constant_j"] + trials["error_edges_j"]) / trials["energy_j"]
@@ -72,7 +75,7 @@ def long_enough(evidence: Evidence) -> Answer:
 
 
 def one_clock(evidence: Evidence) -> Answer:
-    """Rule 17: the error of the fitted clock in each energy cut out of an attached trace."""
+    """Rule 17: the fitted clock of an attached trace adds little error to each energy."""
     attached = evidence.attached
     if attached.empty:
         return not_asked("the host stamped every reading as it came: one clock only")
@@ -87,7 +90,7 @@ def one_clock(evidence: Evidence) -> Answer:
 
 
 def idle_power(evidence: Evidence) -> Answer:
-    """Rule 18: two idle phases in each trial, and the range of their power over the blocks."""
+    """Rule 18: each trial has two idle phases, and idle power is alike in all blocks."""
     lacking = [
         record.trial
         for record in evidence.records
@@ -109,7 +112,7 @@ def idle_power(evidence: Evidence) -> Answer:
 
 
 def one_boundary(evidence: Evidence) -> Answer:
-    """Rule 19: efficiency is over one boundary everywhere; effects of modelled power name it."""
+    """Rule 19: all efficiencies have one boundary; effects of modelled power are labelled so."""
     effects = evidence.effects.reindex(columns=["metric", "boundary"])
     named = {
         *evidence.trials["boundary"],
@@ -134,16 +137,16 @@ def one_boundary(evidence: Evidence) -> Answer:
 
 
 def _added_up(record: TrialRecord) -> set[str]:
-    """Return the boundary of a trial's efficiency, and those of the meters that it is over."""
+    """Return the boundary of a trial's efficiency, and those of the meters that it adds up."""
     over = record.efficiency_meters or record.meters
     return {record.boundary, *(record.meters[name].boundary for name in over)}
 
 
 def work_and_energy_together(evidence: Evidence) -> Answer:
-    """Rule 20: work, time and energy are of the phase `measure`, whole, and captured cheaply."""
+    """Rule 20: work, time and energy are of the whole phase `measure`; capturing cost little."""
     rows = evidence.trials.set_index("trial")
     apart = []
-    # One that is missing there is a matter of rule 32.
+    # A trial that is missing from trials.csv is a matter of rule 32.
     for record in (record for record in evidence.records if record.trial in rows.index):
         work, row = record.work, rows.loc[record.trial]
         measure_s = record.measured_s
@@ -166,7 +169,7 @@ def work_and_energy_together(evidence: Evidence) -> Answer:
 
 
 def the_same_meter(evidence: Evidence) -> Answer:
-    """Rule 21: each record's meters are those that the campaign began with, on its testbed."""
+    """Rule 21: each trial has the meters with which its campaign began on the same testbed."""
     first = {name: MeterInfo.from_dict(info) for name, info in evidence.identity["meters"].items()}
     began: dict[str, Mapping[str, MeterInfo]] = {}
     changes = {}
@@ -189,7 +192,7 @@ def the_same_meter(evidence: Evidence) -> Answer:
 
 
 def raw_files_hashed(evidence: Evidence) -> Answer:
-    """Rule 22: every file, hashed again, is the one recorded, and the meter's bytes are there."""
+    """Rule 22: every file still has its recorded hash, and the meter's bytes are kept."""
     if evidence.altered:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
     bare = [record.trial for record in evidence.records if "power.raw" not in record.files]
@@ -200,7 +203,10 @@ def raw_files_hashed(evidence: Evidence) -> Answer:
 
 
 def _traces(evidence: Evidence, rule: int, sound: str) -> Answer:
-    """Return what the traces that were checked again, and the records' own checks, say."""
+    """Return the answer of a rule on traces, from their flaws and from the records' own checks.
+
+    `sound` describes traces without flaws.
+    """
     flaws: pd.DataFrame = evidence.power[evidence.power["rule"] == rule]
     failed = evidence.failed(rule)
     refused = sum(f"rule {rule}:" in str(record.reason) for record in evidence.invalid)

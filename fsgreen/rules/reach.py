@@ -1,4 +1,4 @@
-"""Rule 51: which judges cannot see what they look for on a campaign's shape."""
+"""Rule 51: which judges cannot fire, as a campaign has too few seconds, blocks or trials."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fsgreen.rules.evidence import Evidence
 
 
 def blind(evidence: Evidence) -> dict[int, str]:
-    """Return why a judge could not fire on this campaign, by the number of its rule."""
+    """Return, for each judge that could not fire on this campaign, why: by number of the rule."""
     trials, cells = evidence.trials, evidence.cells
     shortest, unit = steadiness.shortest_series(trials)
     blocks, fewest = trials["block"].nunique(), int(cells["n"].min())
@@ -38,7 +38,7 @@ def blind(evidence: Evidence) -> dict[int, str]:
 
 
 def judges_can_fire(evidence: Evidence) -> Answer:
-    """Rule 51: no judge is quiet that could not have fired."""
+    """Rule 51: no judge that could not have fired is quiet."""
     reasons = blind(evidence)
     silent = [number for number in reasons if SEEN[number](evidence).state == "quiet"]
     if silent:

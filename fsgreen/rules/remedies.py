@@ -1,4 +1,4 @@
-"""What to do about a rule that fired: commands that work for the study that was judged."""
+"""What to do about a rule that fired: commands that work for the judged campaign."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ ANY: Mapping[str, str] = {
     "again": "fsgreen reproduce",
     "longer": "longer measure_s",
 }
-"""What remedies name where no campaign is judged."""
+"""The placeholders of remedies, and what stands for them where no campaign is judged."""
 
 
 def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
-    """Return the remedy of a rule for a campaign, which goes on in the place where it began."""
+    """Return the remedy of a rule for a measured campaign.
+
+    Its commands use the testbed and the folder with which the campaign began.
+    """
     plan = evidence.plan
     study, profile, file = plan.study, plan.profile.name, file_to_change(plan.study)
     place, least = _place(evidence.identity), plan.bounds["minimum_trials"]
@@ -59,7 +62,7 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
 
 
 def _longer(evidence: Evidence) -> str:
-    """Return which length would do for the trials that are too short (rule 16), if there are."""
+    """Return in words the length that trials need (rule 16); without one too short, any longer."""
     windows, share = evidence.plan.profile.windows, evidence.plan.bounds["budget_percent"] / 100
     fixed_j = 0.0
     for record in evidence.records[:1]:
@@ -87,7 +90,7 @@ def _longer(evidence: Evidence) -> str:
 
 
 def _place(identity: Mapping[str, Any]) -> str:
-    """Return what says to `measure` where a campaign began; nothing where `auto` takes that."""
+    """Return the options of `measure` for a campaign's testbed; "" if `auto` chooses the same."""
     testbed = identity["testbed"]
     if testbed["kind"] == "block" or identity["boundary"] != "modelled":
         return " --testbed FILE.toml, the one that it began with"

@@ -1,4 +1,4 @@
-"""Work per joule that repeats work per second, as power is modelled from the work (rule 50)."""
+"""Work per joule that only repeats work per second, as the power is modelled (rule 50)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pandas as pd
 from fsgreen.reduce import factors_of
 
 SAME_EVIDENCE = 0.99
-"""Correlation of two metrics' logarithms from which on the second says what the first does."""
+"""If the logarithms of two metrics correlate by more, the second only repeats the first."""
 
 FEWEST = 3
-"""Comparisons from which on that can be seen."""
+"""Least number of comparisons to judge that."""
 
 MARK = "‡"
 NOTE = (
@@ -24,12 +24,17 @@ BOTH = ["throughput", "efficiency"]
 
 
 def in_both(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the logarithms of ratios in both metrics, of comparisons that rest on modelled power.
+    """Return the logarithms of ratios in both metrics, for comparisons with modelled power.
 
     Parameters
     ----------
     effects : DataFrame
         The table `effects.csv`, or rows of it.
+
+    Returns
+    -------
+    DataFrame
+        A row per comparison with the columns `BOTH`.
     """
     if effects.empty or not (effects["boundary"] == "modelled").any():
         return pd.DataFrame(columns=BOTH)
@@ -43,34 +48,34 @@ def in_both(effects: pd.DataFrame) -> pd.DataFrame:
 
 
 def likeness(logs: pd.DataFrame) -> float:
-    """Return how far the two metrics of `in_both` correlate."""
+    """Return the correlation of the two columns of `in_both`."""
     return float(logs.corr().iloc[0, 1])
 
 
 def repeats(effects: pd.DataFrame) -> bool:
-    """Return whether work per joule says of these comparisons what work per second does."""
+    """Return whether work per joule only repeats work per second in these comparisons."""
     logs = in_both(effects)
     return len(logs) >= FEWEST and likeness(logs) > SAME_EVIDENCE
 
 
 def once(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparisons that count, each once."""
+    """Return the comparisons without those that only repeat others."""
     if not repeats(effects):
         return effects
     return effects[(effects["metric"] != "efficiency") | (effects["boundary"] != "modelled")]
 
 
 def mark_of(effects: pd.DataFrame) -> str:
-    """Return what stands behind work per joule: the mark of what repeats, or nothing."""
+    """Return the mark to print after work per joule; "" if it does not repeat work per second."""
     return f" {MARK}" if repeats(effects) else ""
 
 
 def footnote(effects: pd.DataFrame) -> str:
-    """Return what a caption ends in where work per joule bears the mark."""
+    """Return the end of a caption that explains the mark; "" without the mark."""
     return f". {NOTE}" if repeats(effects) else ""
 
 
 def numbers(effects: pd.DataFrame) -> dict[str, Any]:
-    """Return the mark and its footnote as reports show them; both empty where nothing repeats."""
+    """Return the mark and its footnote for reports; both empty if nothing repeats."""
     mark = mark_of(effects)
     return {"mark": mark, "note": NOTE if mark else ""}

@@ -1,4 +1,4 @@
-"""Rules 43 and 44: the report and the ledger of claims, which are made after the analysis."""
+"""Rules 43 and 44: the report and the ledger of claims, made after the analysis."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknow
 from fsgreen.words import plural
 
 LEDGER = "claims"
-"""The table of verdicts, made after the rules' own: no stage that judges depends on it."""
+"""The table of verdicts. It is made after `trust.csv`, so no stage that judges depends on it."""
 
 PARTS = "claim_parts"
-"""The table of what each claim consists of."""
+"""The table of the parts of claims."""
 
 LOOK = "style"
-"""The text that holds the look of reports, and no number of a result."""
+"""The text that holds the layout of reports, without any result."""
 
 OF_ANY = "study"
-"""The text of the report of a study that has none of its own."""
+"""The text of the report for studies that have no text of their own."""
 
 NAME = re.compile(
     r""""[\w./-]*\.(?:csv|json|pdf|png|svg|typ)"|(?<=rgb\()"#\w+"|(?<=\.at\()"[^"]*"|\b\d+fr\b"""
 )
-"""What no reader of a report sees: a file, a colour, a column in quotes, a share of a width."""
+"""Matches what no reader of a report sees: a file, a colour, a quoted column, a width."""
 
 RULE = re.compile(r"\brule \d+")
-"""The name of a rule, which is no number of a result."""
+"""Matches the name of a rule, whose number is no result."""
 
 COUNTED = re.compile(r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b)")
-"""A digit, or a number in words but one, which is also an article."""
+"""Matches a digit, or a number in words. "One" is left out, as it is also a pronoun."""
 
 NO_BASIS = "nothing"
-"""What a verdict rests on that says that a claim cannot be tested."""
+"""The basis that is shown for the verdict of a claim that cannot be tested."""
 
 NO_CLAIM = "this study states no claim, and repeats no paper that does"
 NO_VERDICT = "the verdicts have not been made: notebook 80_claims"
@@ -47,20 +47,20 @@ NO_VERDICT = "the verdicts have not been made: notebook 80_claims"
 
 @dataclass(frozen=True)
 class Report:
-    """What a campaign is reported with.
+    """What the rules on the report are judged on.
 
     Attributes
     ----------
     texts : mapping
-        The Typst sources of the reports by name, without their look.
+        The Typst sources of the reports by name, without their layout.
     claims : DataFrame
-        The table `claims.csv`; empty before there is one.
+        The table `claims.csv`; empty before it is made.
     stated : set of str
-        The slugs of the claims of the paper that the study repeats, or of its own.
+        The slugs of the claims: those of the paper that the study repeats, or its own.
     parts, trials : DataFrame
-        The tables `claim_parts.csv` and `trials.csv`; empty before there is one.
+        The tables `claim_parts.csv` and `trials.csv`; empty before they are made.
     others : mapping of DataFrame
-        The parts of other campaigns of the study, by their names; None where nobody asked.
+        The parts of the study's other campaigns, by campaign; None if they were not read.
     """
 
     texts: Mapping[str, str]
@@ -72,9 +72,10 @@ class Report:
 
     @classmethod
     def of(cls, campaign: str, *, together: bool = False) -> Report:
-        """Read what there is of a campaign's report.
+        """Read what exists of a campaign's report.
 
-        With `together` also the claims of the study's other campaigns, on which no report rests.
+        With `together`, the claims of the study's other campaigns are read, too. No report uses
+        them.
         """
         study = read_plan(campaign).study
         texts = paths.texts()
@@ -94,9 +95,9 @@ class Report:
 
 
 def generated_numbers(report: Report) -> Answer:
-    """Rule 43: no digit stands in the texts of the reports and of verdicts outside of names.
+    """Rule 43: the texts of reports and of verdicts have no digit, except in names.
 
-    In what the study says beside a verdict, a number in words counts as well: it may name a cell
+    In the caution beside a verdict, a number in words counts as well, as it may describe a cell
     that no campaign has.
     """
     if not report.texts:
@@ -116,16 +117,17 @@ def generated_numbers(report: Report) -> Answer:
 
 
 def typed_numbers(text: str) -> list[str]:
-    """Return the lines of a Typst source that hold a digit, captions and titles in quotes included.
+    """Return the lines of a Typst source that hold a digit, also in quoted captions and titles.
 
-    Not in a name: `ext4`, a file, a colour, a column that `.at` takes from a table; nor a width.
+    Digits in names do not count: `ext4`, a file, a colour, a column that `.at` reads. Nor do
+    widths.
     """
     unnamed = NAME.sub('""', text)
     return [line.strip() for line in unnamed.splitlines() if re.search(r"\b\d", line)]
 
 
 def verdict_per_claim(report: Report) -> Answer:
-    """Rule 44: each claim, of a paper or of one's own, has one verdict, with what that takes."""
+    """Rule 44: each claim has one verdict, with the fields that such a verdict must have."""
     claims = report.claims
     if not report.stated:
         return not_asked(NO_CLAIM)

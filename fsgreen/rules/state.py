@@ -1,4 +1,4 @@
-"""Rules 7 to 12: was the machine, its cache and its device in the state that the plan says?"""
+"""Rules 7 to 12: were the machine, its cache and its device in the state that the plan declares?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fsgreen.trial import TrialRecord
 from fsgreen.words import plural
 
 SPEED = "speed_loops_s"
-"""The key of an audit that holds the measured speed of one core."""
+"""The key of an audit for the measured speed of one core."""
 
 CALM = {
     "governor": ("performance",),
@@ -25,14 +25,14 @@ CALM = {
     "smt": ("off", "forceoff", "notsupported", "notimplemented"),
     "swap_b": (0,),
 }
-"""Settings under which speed depends on the work alone (rule 10)."""
+"""Settings under which speed depends only on the work (rule 10)."""
 
 OF_THE_AUDIT = ("CPU governor", "turbo", "swap")
-"""What the preflight table calls those of them that it warns of."""
+"""The subjects of the preflight table that stand for settings in `CALM`."""
 
 
 def cache_state(evidence: Evidence) -> Answer:
-    """Rule 7: a declared level of the cache, and a check of it in each trial."""
+    """Rule 7: the plan declares the state of the cache, and each trial checks it."""
     levels = {evidence.level(record, "cache") for record in evidence.records}
     if None in levels:
         return fired("the plan holds the cache neither constant nor as a factor")
@@ -55,7 +55,10 @@ def cache_state(evidence: Evidence) -> Answer:
 
 
 def _unlike_while_measured(evidence: Evidence) -> Answer | None:
-    """Return what speaks against the declared cache in the interval itself; None for nothing."""
+    """Return the answer if the reads of the measured phase contradict the declared cache.
+
+    None if they do not.
+    """
     trials = evidence.trials
     percent, cold = served.served_percent(trials), trials["cache"] == "cold"
     answered = trials["trial"][cold & (percent < served.MEMORY_PERCENT)]
@@ -74,7 +77,7 @@ def _unlike_while_measured(evidence: Evidence) -> Answer | None:
 
 
 def audit_at_both_ends(evidence: Evidence) -> Answer:
-    """Rule 9: audits, mounts and measured speed agree, in each trial and among all of them."""
+    """Rule 9: audits, mounts and measured speed agree in all trials."""
     audits = list(_audits(evidence))
     changed = audit.differences_of_testbeds(
         (evidence.testbeds.get(trial, ""), audited) for trial, audited in audits
@@ -109,7 +112,10 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
 
 
 def calm_machine(evidence: Evidence) -> Answer:
-    """Rule 10: the first audit, the preflight tables, and what others took from the trials."""
+    """Rule 10: the machine was calm by its first audit, the preflight tables, and each trial.
+
+    A trial checks how much processor time other programs took.
+    """
     began = evidence.identity["audit"]
     wrong = [
         f"{key} {began[key]}" for key, good in CALM.items() if began.get(key) not in (None, *good)
@@ -138,7 +144,7 @@ def calm_machine(evidence: Evidence) -> Answer:
 
 
 def _warnings(starts: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what the preflight table warned of at the starts of a campaign, beside the audit."""
+    """Return the warnings of the preflight tables that are not in the audit already."""
     findings = [
         finding
         for start in starts
@@ -150,7 +156,7 @@ def _warnings(starts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def cool_down(evidence: Evidence) -> Answer:
-    """Rule 11: power was seen in the idle band, and stayed in it until the trial's work began."""
+    """Rule 11: power reached the idle band before each trial, and stayed in it until its work."""
     checked = evidence.checked(11)
     failed = evidence.failed(11)
     if failed:
@@ -175,7 +181,7 @@ def cool_down(evidence: Evidence) -> Answer:
 
 
 def dirty_pages(evidence: Evidence) -> Answer:
-    """Rule 12: the flush is a phase of its own, and how long it took."""
+    """Rule 12: the flush of dirty pages is a phase of its own; the answer has its duration."""
     spent_s = {
         record.trial: sum(phase.duration_s for phase in record.phases if phase.name == "flush")
         for record in evidence.records
@@ -196,7 +202,7 @@ def dirty_pages(evidence: Evidence) -> Answer:
 
 
 def _audits(evidence: Evidence) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every audit with its trial; that of the campaign has none."""
+    """Yield each audit with the name of its trial, which is "" for the audit of the campaign."""
     yield "", evidence.identity["audit"]
     for trial, ends in evidence.audits.items():
         yield trial, ends["start"]
@@ -208,8 +214,8 @@ def _unlike_mounts(records: Sequence[TrialRecord]) -> list[str]:
     seen: dict[str, set[str]] = defaultdict(set)
     for record in records:
         mount = dict(record.mount)
-        mount.pop("fragmentation", None)  # measured, so never twice the same
-        mount["state"] = (mount.get("state") or {}).get("name")  # its counters likewise
+        mount.pop("fragmentation", None)  # a measurement, so it differs each time
+        mount["state"] = (mount.get("state") or {}).get("name")  # so do its counters
         device = mount.pop("device", None)  # its number may differ from day to day
         mount["mkfs"] = [word for word in mount.get("mkfs", ()) if word != device]
         seen[cell_of(record)].add(json.dumps(mount, sort_keys=True))

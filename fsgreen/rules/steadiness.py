@@ -1,4 +1,4 @@
-"""Rules 23 to 28: did the trials hold still, and are there enough of them?"""
+"""Rules 23 to 28: were the trials steady, and are there enough of them?"""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fsgreen.rules.evidence import Evidence
 from fsgreen.words import plural
 
 STILL = ("flat", "too short")
-"""Classes of a cell in which no change of level was found."""
+"""States of a cell in which no change of level was found."""
 
 STRICT_TRIALS = 10
-"""Trials of a strict reproduction (rule 26)."""
+"""Number of trials per cell of a strict reproduction (rule 26)."""
 
 
 def changes_inside_trials(evidence: Evidence) -> Answer:
-    """Rule 23: fires for cells whose typical trial does not stay on one level."""
+    """Rule 23: more than half of the trials of each cell stay on one level."""
     trials, cells = evidence.trials, evidence.cells
     text, power = _counted(trials["steady"]), trials.get("steady_power")
     if power is not None:
@@ -42,7 +42,7 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
 
 
 def inconsistent_cells(evidence: Evidence) -> Answer:
-    """Rule 24: cells most of whose trials have no steady state, classified again."""
+    """Rule 24: no cell is inconsistent, that is, without a steady state in most of its trials."""
     states = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["steady"].agg(
         lambda trials: stats.classify_cell(list(trials))
     )
@@ -65,16 +65,17 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
 
 
 def shortest_series(trials: pd.DataFrame) -> tuple[int, str]:
-    """Return how many samples the shortest trial has, and what they are: seconds or windows."""
+    """Return the number of samples of the shortest trial, and their unit: "s" or "windows"."""
     if "windows_count" in trials:
         return int(trials["windows_count"].min()), "windows"
     return round(trials["duration_s"].min()), "s"
 
 
 def trend_over_campaign(evidence: Evidence) -> Answer:
-    """Rule 25: Kendall's test of each cell, and what blocks and places do to all cells together.
+    """Rule 25: no cell drifts by Kendall's test, and all cells together do not drift either.
 
-    The cells are one family under Holm, the two tests of all cells together are another.
+    All cells together are tested for a trend over blocks and over places in a block. Holm's
+    correction takes the cells as one family, and these two tests as another.
     """
     tested = evidence.cells[evidence.cells["trend_p"].notna()]
     together, drifts, moved_percent = _drift_together(evidence.trials)
@@ -103,12 +104,12 @@ def trend_over_campaign(evidence: Evidence) -> Answer:
 
 
 def least_p(n: int) -> float:
-    """Return the p-value of Kendall's test where n values are in perfect order."""
+    """Return the least p-value of Kendall's test: n values in perfect order, 2/n!."""
     return 2 / math.factorial(n) if n > 1 else 1.0
 
 
 def enough_trials(evidence: Evidence) -> Answer:
-    """Rule 26: trials of each cell, counted again."""
+    """Rule 26: each cell has enough trials, counted again."""
     least = evidence.plan.bounds["minimum_trials"]
     counts = evidence.trials.groupby(factors_of(evidence.trials), dropna=False).size()
     few = counts[counts < least].reset_index()
@@ -120,7 +121,7 @@ def enough_trials(evidence: Evidence) -> Answer:
 
 
 def sequential_stop(evidence: Evidence) -> Answer:
-    """Rule 27: cells whose intervals are too wide, and what ended them, decided again."""
+    """Rule 27: the interval of each cell is narrow enough, and what ended the cell is recorded."""
     plan, target_percent = evidence.plan, evidence.plan.bounds["ci_half_width_percent"]
     progresses = design.progress_of_cells(plan, measured(evidence.trials))
     told = {cell["cell"]: (cell["n"], cell["ended"]) for cell in evidence.stopping.get("cells", ())}
@@ -157,7 +158,7 @@ def sequential_stop(evidence: Evidence) -> Answer:
 
 
 def trials_needed(evidence: Evidence) -> Answer:
-    """Rule 28: the n that each cell would need for throughput and energy, at the scatter so far."""
+    """Rule 28: each cell has the trials that its scatter requires for throughput and energy."""
     cells = evidence.cells
     known = cells[cells["needed_count"].notna()]
     if known.empty:
@@ -174,9 +175,10 @@ def trials_needed(evidence: Evidence) -> Answer:
 
 
 def _drift_together(trials: pd.DataFrame) -> tuple[bool, str, float]:
-    """Return whether all cells drift together, how far, and the change from first to last block.
+    """Return whether all cells drift together, how far in words, and the change over all blocks.
 
-    A cell whose load is held shows no drift of the machine.
+    The change is from the first to the last block, in per cent. Cells with a held load are left
+    out, as they cannot show a drift of the machine.
     """
     free = trials[trials["load_ops_s"].isna()]
     if free.empty:

@@ -1,4 +1,4 @@
-"""What a campaign left out of its study or made smaller, and which exclusion covers it."""
+"""What a campaign left out of its study or made smaller without an exclusion that covers it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fsgreen.design.plan import all_but
 def without_reason(plan: Plan, study: Study | None) -> list[str]:
     """Return what is smaller, shorter or missing without an exclusion of the plan, in words.
 
-    A plan has its exclusions in words; what they cover, and what the study has beyond the plan, is
-    known by the study's file of today. Where there is none, nothing is known.
+    A plan holds its exclusions as words. Only the present file of the study tells what they cover,
+    and what the study has beyond the plan. Without that file, nothing is known: the list is empty.
     """
     if study is None:
         return []
@@ -24,7 +24,7 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
     if smaller and not _covered(told, "scale"):
         reduced.append("the scale below 1")
     longest_s = max(profile.measure_s for profile in study.profiles.values())
-    # Readers end by themselves: for them the phase is a limit.
+    # Readers end by themselves: for them the length of the phase is only a limit.
     timed = any("readers" not in cell for cell in plan.cells)
     if timed and plan.profile.measure_s < longest_s and not _covered(told, "measure_s"):
         reduced.append(f"{plan.profile.measure_s:g} s measured instead of {longest_s:g} s")
@@ -36,7 +36,7 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
 
 
 def _told(plan: Plan, study: Study) -> list[Exclusion]:
-    """Return the exclusions of the plan that are about its profile."""
+    """Return the exclusions of the study that the plan names and that apply to its profile."""
     words = {entry["what"] for entry in plan.exclusions}
     of_testbed = all_but(plan.baseline.get("file_system", ""))
     return [
@@ -47,14 +47,14 @@ def _told(plan: Plan, study: Study) -> list[Exclusion]:
 
 
 def _covered(told: Collection[Exclusion], factor: str, level: Any = None) -> bool:
-    """Return whether an exclusion covers a factor at a level, or the size or length."""
+    """Return whether an exclusion covers a factor (at a level), or `scale` or `measure_s`."""
     return any(
         entry.factor == factor and (not entry.levels or level in entry.levels) for entry in told
     )
 
 
 def _left_out(plan: Plan, study: Study, told: Collection[Exclusion]) -> Counter[str]:
-    """Return how many cells the plan has not and no exclusion covers, by their first matrix."""
+    """Return how many cells the plan lacks without an exclusion, by the first matrix of each."""
     planned = [plan.levels(cell) for cell in plan.cells]
     matrix_of: dict[Cell, str] = {}
     for matrix, cells in study.matrices.items():
@@ -69,7 +69,10 @@ def _left_out(plan: Plan, study: Study, told: Collection[Exclusion]) -> Counter[
 
 
 def _set_apart(levels: Mapping[str, Any], planned: Collection[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the factors whose levels no planned cell has, else those of the nearest cells."""
+    """Yield the factors whose level no planned cell has.
+
+    If there are none, yield the factors in which the nearest planned cells differ.
+    """
     new = [factor for factor in levels if levels[factor] not in {p[factor] for p in planned}]
     if new:
         yield from new

@@ -1,4 +1,4 @@
-"""Rules 29 to 34: are the numbers of a cell those of its trials, all of them?"""
+"""Rules 29 to 34: do the numbers of a cell come from all of its trials?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from fsgreen.rules.deciding import begun_anew, measured_late
 from fsgreen.rules.evidence import Evidence
 
 FAR = 3.5
-"""Modified z-score from which a trial is flagged (Iglewicz & Hoaglin 1993)."""
+"""Trials with a larger modified z-score are flagged (Iglewicz & Hoaglin 1993)."""
 
 VARIATION = ("cv_percent", "range_percent", "throughput_p5_ops_s", "throughput_p95_ops_s")
 
 
 def totals_over_totals(evidence: Evidence) -> Answer:
-    """Rule 29: rates of each cell computed again as totals over totals, energy as a mean."""
+    """Rule 29: the rates of each cell are ratios of totals, and its energy is a mean."""
     of_cell = factors_of(evidence.trials)
     groups = evidence.trials.groupby(of_cell, dropna=False)
     totals = groups[["work_ops", "duration_s", "energy_j"]].sum()
@@ -57,7 +57,7 @@ def totals_over_totals(evidence: Evidence) -> Answer:
 
 
 def absolute_values(evidence: Evidence) -> Answer:
-    """Rule 30: both cells of each ratio stand in cells.csv with their absolute values."""
+    """Rule 30: `cells.csv` has the absolute values of both cells of each ratio."""
     effects = evidence.effects
     if effects.empty:
         return not_asked("no ratio is formed: nothing is compared")
@@ -81,7 +81,10 @@ def absolute_values(evidence: Evidence) -> Answer:
 
 
 def mean_and_median(evidence: Evidence) -> Answer:
-    """Rule 31: cells whose trials do not look normal to the test of Shapiro and Wilk."""
+    """Rule 31: each mean has a median beside it, and the trials of no cell look non-normal.
+
+    The test is that of Shapiro and Wilk.
+    """
     cells = evidence.cells
     centres = cells[["mean_throughput_ops_s", "median_throughput_ops_s"]]
     tested = cells[cells["normality_p"].notna()]
@@ -101,9 +104,9 @@ def mean_and_median(evidence: Evidence) -> Answer:
 
 
 def nothing_deleted(evidence: Evidence) -> Answer:
-    """Rule 32: every whole trial is in trials.csv, and what does not count says why.
+    """Rule 32: every whole trial is in `trials.csv`, and each that does not count has a reason.
 
-    Trials that lie far from their cell's median are counted and named, and stay.
+    Trials far from the median of their cell are named, but they count.
     """
     kept = {record.trial for record in evidence.records}
     dropped = sorted(kept ^ set(evidence.trials["trial"]))
@@ -131,7 +134,7 @@ def nothing_deleted(evidence: Evidence) -> Answer:
 
 
 def tails_and_modes(evidence: Evidence) -> Answer:
-    """Rule 33: cells with fast10's dagger, and those with more than one mode."""
+    """Rule 33: no cell scatters widely (fast10's dagger), has a long tail, or several modes."""
     cells = evidence.cells
     if cells["cv_percent"].isna().all():
         return unknown("no cell has two trials, so that none scatters yet")
@@ -152,7 +155,7 @@ def tails_and_modes(evidence: Evidence) -> Answer:
 
 
 def variation_is_a_result(evidence: Evidence) -> Answer:
-    """Rule 34: each cell has CV, range and percentiles, which takes two trials."""
+    """Rule 34: each cell has a CV, a range and percentiles, which need two trials."""
     cells = evidence.cells
     bare = cells[cells[list(VARIATION)].isna().any(axis="columns")]
     if len(bare):
@@ -167,13 +170,17 @@ def variation_is_a_result(evidence: Evidence) -> Answer:
 
 
 def _side(metric: str, levels: Sequence[Any]) -> str:
-    """Return one side of a ratio as people write it: its metric and the levels that it has."""
+    """Return one side of a ratio as text: the metric, and the levels of the cell."""
     has = (level for level in levels if pd.notna(level))
     return " ".join([metric, *(x if isinstance(x, str) else f"{x:g}" for x in has)])
 
 
 def _far(values: pd.Series) -> pd.Series:
-    """Return which values lie far from their median, in units of the typical distance."""
+    """Return which values lie far from their median, by the modified z-score.
+
+    The constant 0.6745 makes the median absolute deviation a standard deviation if values are
+    normal.
+    """
     distance = (values - values.median()).abs()
     typical = distance.median()
     return 0.6745 * distance > FAR * typical if typical else distance > np.inf

@@ -1,4 +1,4 @@
-"""The table `trust.csv`: every rule, what became of it in a campaign, and what to do about it."""
+"""The table `trust.csv`: every rule, its state in a campaign, and what to do about it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ JUDGES: Mapping[int, Judge] = {
     **deciding.JUDGES,
     **reach.JUDGES,
 }
-"""The judges of the rules that the analysis can tell about."""
+"""The judges of the rules that can be answered once the analysis is made."""
 
 OF_REPORT: Mapping[int, Callable[[reporting.Report], Answer]] = {
     **reporting.JUDGES,
@@ -63,20 +63,20 @@ LATER = unknown("judged with the report, which is made after this table: fsgreen
 
 
 def judge(evidence: Evidence) -> dict[int, Answer]:
-    """Return the answer of each rule by its number, in their order."""
+    """Return the answer of each rule by its number, in order of numbers."""
     later = dict.fromkeys(OF_REPORT, LATER)
     answers = {number: _answer(number, judged, evidence) for number, judged in JUDGES.items()}
     return dict(sorted((answers | later).items()))
 
 
 def trust_table(answers: Mapping[int, Answer], remedy: Callable[[Rule], str]) -> pd.DataFrame:
-    """Return a row per rule with the columns `COLUMNS`; `remedy` says what to do about each."""
+    """Return a row per rule with the columns `COLUMNS`; `remedy` gives the text of that column."""
     rows = [_row(rule, answers[rule.number], remedy(rule)) for rule in rules().values()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def write(campaign: str) -> Path:
-    """Judge a campaign that has been analysed, write `trust.csv`, and return its file.
+    """Judge an analysed campaign, write `trust.csv`, and return its path.
 
     Raises
     ------
@@ -90,14 +90,15 @@ def write(campaign: str) -> Path:
 
 
 def read(campaign: str, *, together: bool = False) -> pd.DataFrame:
-    """Return `trust.csv`, with the rules on the report judged on what there is of it now.
+    """Return `trust.csv`, with the rules on the report judged on the present report.
 
-    With `together`, rule 49 looks at the study's other campaigns; a report rests on its own alone.
+    With `together`, rule 49 also reads the study's other campaigns. A report does not: it uses only
+    its own campaign.
 
     Raises
     ------
     FsgreenError
-        If the table has not been made, or by a version that had other columns.
+        If the table has not been made, or was made by a version with other columns.
     """
     table = read_table(campaign, "trust")
     if tuple(table.columns) != COLUMNS:
@@ -118,7 +119,7 @@ def read(campaign: str, *, together: bool = False) -> pd.DataFrame:
 def last_campaign() -> str | None:
     """Return the campaign with a `trust.csv` that was begun last; None if there is none.
 
-    Where no `campaign.json` says when, it is the one whose table was written last.
+    If no `campaign.json` says when, it is the campaign whose table was written last.
     """
     files = {file.parent.name: file for file in (paths.data() / "results").glob("*/trust.csv")}
     begun_unix_s = {name: at_s for name in files if (at_s := _begun_unix_s(name)) is not None}
@@ -128,7 +129,7 @@ def last_campaign() -> str | None:
 
 
 def by_state(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows in the order in which a reader must know of them, the fired ones first."""
+    """Return the rows in the order of `STATES`: fired rules come first."""
     return table.sort_values(
         "state", key=lambda states: states.map(list(STATES).index), kind="stable"
     )
@@ -141,9 +142,9 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
 
 
 def summary(campaign: str) -> str:
-    """Return how far a campaign can be trusted, in a few lines: what fired, and what to do.
+    """Return a summary of `trust.csv` in a few lines: counts, what fired, and what to do.
 
-    Of rules that fired at most `MOST_FIRED` are told, first those that `MODES` has first.
+    At most `MOST_FIRED` of the rules that fired are in it, in the order of `MODES`.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def _answer(number: int, judged: Judge, evidence: Evidence) -> Answer:
 
 
 def _or_older(answer: Callable[[], Answer]) -> Answer:
-    """Return an answer, which is unknown where the tables lack what it takes."""
+    """Return an answer; unknown if the tables are older and lack a column that it needs."""
     try:
         return answer()
     except KeyError as lacking:

@@ -1,4 +1,4 @@
-"""Rules 45, 46 and 49: what the verdicts on claims rest on, here and on other machines."""
+"""Rules 45, 46 and 49: state, power and repetition of the trials behind verdicts on claims."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
 from fsgreen.words import plural
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
-"""What ends the name of a part where a simulated disk tells it in two kinds of time."""
+"""Matches the end of a part's name that tells the clock of a simulated disk."""
 
 MEASURED = ("measured", "simulated")
-"""What a verdict rests on that trials decide."""
+"""The bases of verdicts that trials decide."""
 
 
 def in_the_state_of_the_claim(report: Report) -> Answer:
-    """Rule 45: claims decided by trials without saying in which state, although memory answered."""
+    """Rule 45: each claim that trials decide names its state; else memory must not have served."""
     claims, trials = report.claims, report.trials
     if not report.stated:
         return not_asked(NO_CLAIM)
@@ -58,7 +58,7 @@ def in_the_state_of_the_claim(report: Report) -> Answer:
 
 
 def assay(report: Report) -> Answer:
-    """Rule 46: how likely each measured part was to be reproduced, were the paper right."""
+    """Rule 46: each measured part had a fair chance to be reproduced, if the paper is right."""
     parts = report.parts
     if not report.stated:
         return not_asked(NO_CLAIM)
@@ -80,7 +80,7 @@ def assay(report: Report) -> Answer:
 
 
 def one_row_of_all(report: Report) -> Answer:
-    """Rule 49: what campaigns of one study, and two clocks of one model, say of the same part."""
+    """Rule 49: campaigns of one study, and the two clocks of one model, agree on the same parts."""
     if not report.stated:
         return not_asked(NO_CLAIM)
     of_campaigns, of_clocks = _campaigns(report), _clocks(report.parts)
@@ -91,7 +91,7 @@ def one_row_of_all(report: Report) -> Answer:
 
 
 def _clocks(parts: pd.DataFrame) -> Answer | None:
-    """Return whether a model says the same in real and in virtual time; None without both."""
+    """Return whether a model agrees in real and in virtual time; None without both clocks."""
     if parts.empty:
         return None
     known = parts[(parts["ours_x"] > 0) & (parts["verdict"] != OTHER_STATE)]
@@ -116,12 +116,12 @@ def _clocks(parts: pd.DataFrame) -> Answer | None:
 
 
 def off_percent(virtual: pd.Series, real: pd.Series) -> pd.Series:
-    """Return by how much what a model says in virtual time differs from real time, in per cent."""
+    """Return the difference of virtual time from real time, in per cent of real time."""
     return 100 * (virtual / real - 1)
 
 
 def said_of_clocks(errors_percent: pd.Series) -> str:
-    """Return in words by how much the two clocks of a model differ."""
+    """Return in words how far the two clocks of a model differ."""
     off = errors_percent.abs()
     return (
         f"{plural(len(off), 'part')} in real and in virtual time of one model differ by "
@@ -155,11 +155,12 @@ def _campaigns(report: Report) -> Answer:
 
 
 class Key(NamedTuple):
-    """What campaigns must have in common for a part of a claim to be pooled over them.
+    """The key of a part of a claim: campaigns that share it may be pooled.
 
-    `basis` is the kind of evidence, `boundary` what a part about power includes (rule 19), and
-    `model` the kind of testbed that simulated it: two models of a machine differ by their errors.
-    `detail` says which cells are the worst of several: other cells are another quantity.
+    `basis` is the kind of evidence. `boundary` is that of the power, for a part about power
+    (rule 19). `model` is the kind of testbed that simulated the part, as two models of a machine
+    differ by their errors. `detail` names the worst cells of several, as other cells are another
+    quantity.
     """
 
     slug: str
@@ -171,7 +172,7 @@ class Key(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[Any, Any]) -> Key:
-        """Return that of a part as a campaign tells it."""
+        """Return the key of a row of a campaign's `claim_parts.csv`."""
         boundary, detail = (
             "" if pd.isna(row.get(name)) else str(row[name]) for name in ("boundary", "detail")
         )
@@ -180,7 +181,7 @@ class Key(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The logarithm of what a campaign found, its standard error, and the degrees of freedom."""
+    """The logarithm of a campaign's estimate, its standard error, and its degrees of freedom."""
 
     value: float
     error: float
@@ -188,17 +189,17 @@ class Known(NamedTuple):
 
 
 Estimates = Mapping[Key, Known]
-"""What a campaign found of each part that it decides."""
+"""A campaign's estimates of the parts that it decides."""
 
 
 def estimates(parts: pd.DataFrame) -> Estimates:
-    """Return what trials of a campaign found of each part, where it has an interval.
+    """Return a campaign's estimate of each part that trials decide and that has an interval.
 
     Parameters
     ----------
     parts : DataFrame
-        The table `claim_parts.csv`, in which parts in another state than the claim's have no basis,
-        with the kind of `testbed`.
+        The table `claim_parts.csv` with a column `testbed`, its kind. Parts in another state than
+        the claim's have no basis there.
     """
     if parts.empty:
         return {}
@@ -218,7 +219,10 @@ def estimates(parts: pd.DataFrame) -> Estimates:
 
 
 def pooled(told: Sequence[Estimates]) -> dict[Key, stats.Together]:
-    """Return what campaigns say together of each part that two of them or more decide."""
+    """Return the pooled estimate of each part that two or more campaigns decide.
+
+    It is from a model with random effects (`stats.random_effects`).
+    """
     keys = dict.fromkeys(key for of_campaign in told for key in of_campaign)
     every = {key: [of_campaign[key] for of_campaign in told if key in of_campaign] for key in keys}
     together = {}
@@ -230,9 +234,9 @@ def pooled(told: Sequence[Estimates]) -> dict[Key, stats.Together]:
 
 
 def same_p(together: Mapping[Key, stats.Together]) -> dict[Key, float]:
-    """Return the p-value of "campaigns do not differ" of each part.
+    """Return the p-value of "campaigns do not differ" for each part.
 
-    All parts of a study are one family, corrected by Holm's way.
+    Holm's correction takes all parts of a study as one family.
     """
     adjusted = stats.holm([of_part.same_p for of_part in together.values()])
     return dict(zip(together, adjusted, strict=True))
