@@ -1,9 +1,9 @@
-"""A study as it is declared, and the plan of trials that is made of it before data exist.
+"""A declared study, and the plan of trials that is made from it before data exist.
 
-Rules 1 to 4 of the statistics: factors, levels, constants, exclusions and the baseline are declared
-first; a hash of the plan is in every record; trials are randomised in complete blocks, each of
-which is one pass over all cells, the baseline included. Rule 27: with a maximum of blocks, those
-beyond the minimum hold only what is not yet known well enough.
+Rules 1 to 4: factors, levels, constants, exclusions and the baseline are declared first. Every
+record has a hash of the plan. Trials are randomised in complete blocks. A block is one pass over
+all cells, including the baseline. Rule 27: if a profile has a maximum of blocks, those beyond the
+minimum hold only the cells whose intervals are still too wide, and what they are compared with.
 """
 
 from fsgreen.design.blocks import PlannedTrial, derive_seed

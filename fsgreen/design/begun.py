@@ -1,4 +1,4 @@
-"""What a campaign began with: the plan of its trials, and what it is measured on."""
+"""The plan and the identity with which a campaign began."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def read_plan(campaign: str) -> Plan:
 
 
 def read_identity(campaign: str) -> dict[str, Any]:
-    """Return `campaign.json`: testbed, meters, workloads, idle power, audit of the first day.
+    """Return `campaign.json`, the identity of a campaign.
 
-    And what the preflight table found at each start.
+    It has the testbed, the meters, the workloads, the idle power, the first audit, and the findings
+    of the preflight table at each start.
 
     Raises
     ------
@@ -35,15 +36,15 @@ def read_identity(campaign: str) -> dict[str, Any]:
 
 
 def simulated_disk_of(identity: Mapping[str, Any]) -> str | None:
-    """Return the model of the simulated disk of a campaign, by its identity, if it has one.
+    """Return the model of a campaign's simulated disk, given its identity; None without one.
 
-    A guest can have one, too. Cells may name others.
+    A guest may have one, too. Cells may name other models.
     """
     model: str | None = identity["testbed"].get("model")
     return model
 
 
 def in_guest(identity: Mapping[str, Any]) -> bool:
-    """Return whether a campaign, by its identity, is measured in a virtual machine."""
+    """Return whether a campaign is measured in a virtual machine, given its identity."""
     kind: str = identity["testbed"]["kind"]
     return kind == "vm"

@@ -1,4 +1,4 @@
-"""Seeded complete blocks: the cells in an order that depends on the seed and the block alone."""
+"""Seeded complete blocks: each has all cells, in an order that only seed and block determine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from fsgreen.design.cell import Cell
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One trial of a plan. Cells of one workload share their seed within a block."""
+    """One trial of a plan.
+
+    `trial` is its name. `block` and `order` count from 1; `order` is the place in the block. `seed`
+    is that of the workload, and is the same for all cells of one workload within a block.
+    """
 
     trial: str
     block: int
@@ -22,7 +26,7 @@ class PlannedTrial:
 
 
 def complete_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> Iterator[PlannedTrial]:
-    """Yield the trials of `blocks` passes over all cells, each pass in an order of its own."""
+    """Yield the trials of `blocks` passes over all cells. Each pass has its own order."""
     for block in range(1, blocks + 1):
         order = list(cells)
         random.Random(derive_seed(seed, "order", block)).shuffle(order)
@@ -37,6 +41,6 @@ def complete_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> Iterator[P
 
 
 def derive_seed(seed: int, *parts: object) -> int:
-    """Return a 32-bit seed that depends on `seed` and the parts alone."""
+    """Return a 32-bit seed that depends only on `seed` and the parts, by SHA-256."""
     text = "/".join(str(part) for part in (seed, *parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

@@ -12,21 +12,23 @@ from fsgreen.design.factors import Level
 from fsgreen.errors import FsgreenError
 
 DEFAULT = "default"
-"""The option of a file system of which nothing is asked."""
+"""The option of a file system that is made and mounted with its defaults."""
 
 ALWAYS_WRITTEN = ("load_ops_s",)
-"""Factors that records name where a cell has no level of them: it was so before there were more."""
+"""Factors that records name even if a cell has no level of them, so that old records keep their
+form."""
 
 
 class Cell(Mapping[str, Any]):
-    """The levels of the factors that are set; others are as the study or the testbed has them.
+    """The levels of the factors that are set. The study or the testbed determines the others.
 
-    A cell with a file system and no option has the option `default`.
+    A cell with a file system but no option has the option `default`. A cell is a mapping, cannot be
+    changed, and can be a key.
 
     Parameters
     ----------
     **levels : str, int, float or bool
-        By name of the factor; None is a factor that is not set.
+        The level of each factor by name. None leaves the factor unset.
 
     Raises
     ------
@@ -61,25 +63,25 @@ class Cell(Mapping[str, Any]):
         return f"Cell({', '.join(f'{name}={level!r}' for name, level in self.items())})"
 
     def but(self, **levels: Level | None) -> Cell:
-        """Return the same cell with other levels; None leaves a factor unset."""
+        """Return the same cell with some levels replaced; None unsets a factor."""
         return Cell(**{**self._levels, **levels})
 
     def only(self, names: Sequence[str]) -> Cell:
-        """Return the levels of some factors alone."""
+        """Return the cell with only these factors."""
         return Cell(**{name: self._levels.get(name) for name in names})
 
     @property
     def label(self) -> str:
-        """Return the cell as it stands in names of trials."""
+        """Return the label of the cell, as in names of trials."""
         return "-".join(factors.get(name).label.format(level) for name, level in self.items())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the cell as it stands in plans and records."""
+        """Return the cell as JSON values, as in plans and records."""
         written = factors.names({*ALWAYS_WRITTEN, *self._levels})
         return {name: self._levels.get(name) for name in written}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Hashes differ between processes, and another one may not know a study's own factors.
+        # Hashes differ between processes, and another process may not know a study's own factors.
         return _restored, (self._levels, [factors.get(name) for name in self._levels])
 
 
@@ -89,9 +91,18 @@ def _restored(levels: Mapping[str, Level], own: Sequence[factors.Factor]) -> Cel
 
 
 def cells_of(levels: Mapping[str, Any]) -> Iterator[Cell]:
-    """Yield every combination of the levels, which may hold `factorial` in place of `option`.
+    """Yield a cell for every combination of levels.
 
-    Raises FsgreenError for an unknown factor, and for a factorial that is none.
+    Parameters
+    ----------
+    levels : mapping
+        A list of levels by factor. `factorial` may stand in place of `option`: its value is what
+        `declared_options` takes.
+
+    Raises
+    ------
+    FsgreenError
+        If a factor is unknown, or the factorial is not valid.
     """
     columns: dict[str, Sequence[Any]] = {}
     for name, of_factor in levels.items():

@@ -1,4 +1,4 @@
-"""Which factorial designs the cells of a plan hold, and what each cannot tell apart."""
+"""The factorial designs among the cells of a plan, and the aliases of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROMAN = {4: "IV", 5: "V", 6: "VI", 7: "VII", 8: "VIII"}
 
 
 def factorials_of(cells: Iterable[Cell]) -> list[tuple[Cell, Factorial]]:
-    """Return each design among cells that differ in their option alone, with its `default` cell."""
+    """Return each design with its `default` cell; the cells of a design differ only in option."""
     options: dict[Cell, list[str]] = {}
     for cell in cells:
         if "option" not in cell:
@@ -28,7 +28,7 @@ def factorials_of(cells: Iterable[Cell]) -> list[tuple[Cell, Factorial]]:
 
 
 def describe(cells: Iterable[Cell]) -> list[str]:
-    """Return lines that say which factorial designs there are and what is aliased in each."""
+    """Return lines of text: the factorial designs among the cells, and the aliases of each."""
     of_design: dict[Factorial, list[str]] = {}
     for default, design in factorials_of(cells):
         of_design.setdefault(design, []).append(default.label.replace("-default", "", 1))
@@ -40,10 +40,16 @@ def describe(cells: Iterable[Cell]) -> list[str]:
 
 
 def find_factorials(options: Sequence[str]) -> list[Factorial]:
-    """Return the designs that a set of measured options holds, the largest first.
+    """Return the designs among measured options, the largest first.
 
-    Each combination of two options or more belongs to one design: the largest, of resolution IV or
-    full, that it is a run of. A factor of three levels is found as its pairs of levels.
+    Each combination of two or more options belongs to one design: the largest that has it as a run.
+    A design is full, or has resolution IV or more. A factor of three levels is found as its pairs
+    of levels.
+
+    Parameters
+    ----------
+    options : sequence of str
+        Options of cells, for example `default`, `noatime` and `noatime+blk2k`.
     """
     names = _in_order(options)
     runs = {sum(1 << names.index(name) for name in options_on(option)) for option in options}
@@ -79,7 +85,7 @@ def _lines(design: Factorial) -> Iterator[str]:
 
 
 def _in_order(options: Sequence[str]) -> list[str]:
-    """Return the single options, in the order that they have in combinations if they have one."""
+    """Return the single options, in their order in combinations if that is always the same."""
     split = [option.split("+") for option in sorted(options) if option != "default"]
     names = sorted({name for combination in split for name in combination})
     order = TopologicalSorter({name: () for name in names})
@@ -98,14 +104,14 @@ def _design_of(names: Sequence[str], runs: Space) -> Factorial:
 
 
 def _is_design(runs: Space) -> bool:
-    """Return whether runs are a full design of options, or a fraction of resolution IV."""
+    """Return whether runs are a full design of options, or a fraction of resolution IV or more."""
     used, packed = _packed(runs)
     words = orthogonal(packed, len(used))
     return all(word.bit_count() >= 4 for word in words)
 
 
 def _packed(runs: Space) -> tuple[list[int], list[int]]:
-    """Return the places of the bits that any run has, and the runs with these bits only."""
+    """Return the places of the bits that some run has, and the runs reduced to these bits."""
     used = [place for place in range(max(runs).bit_length()) if any(r >> place & 1 for r in runs)]
     packed = [sum((run >> place & 1) << nth for nth, place in enumerate(used)) for run in runs]
     return used, packed

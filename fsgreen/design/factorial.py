@@ -1,12 +1,14 @@
-"""Factorial designs over options of a file system: what is run, and what it cannot tell apart.
+"""Factorial designs over options of a file system: their runs and their aliases.
 
-Each option is off or on. A full design runs every combination; a fraction of resolution IV runs the
-fewest that keep single options clear of pairs, one of resolution V also keeps pairs clear of each
-other. What a fraction cannot tell apart, its aliases, follows from its defining words: products of
-options that are the same in every run (Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed.,
-chapter 6). Among fractions of one size the one with fewest short words is taken, the minimum
-aberration of Fries & Hunter (Technometrics 22, 1980); their sizes are those of the table in Box,
-Hunter & Hunter.
+Each option is off or on. A full design runs every combination. A fraction of resolution IV runs the
+fewest combinations that keep single options clear of pairs. A fraction of resolution V also keeps
+pairs clear of each other.
+
+Terms that a fraction cannot tell apart are aliases. They follow from its defining words: products
+of options that are the same in every run (Box, Hunter & Hunter, Statistics for Experimenters, 2nd
+ed., chapter 6). Among fractions of one size, the one with the fewest short words is taken: minimum
+aberration (Fries & Hunter, Technometrics 22, 1980). The sizes of fractions agree with the table in
+Box, Hunter & Hunter.
 """
 
 from __future__ import annotations
@@ -20,19 +22,19 @@ from fsgreen.design.subspace import span
 from fsgreen.errors import FsgreenError, unknown
 
 MOST_OPTIONS = 8
-"""A full design of more has over 256 runs, and each run is repeated in every block."""
+"""Most options of a design. A full design of more has over 256 runs in every block."""
 
 FRACTIONS = {"full": 0, "IV": 4, "V": 5}
 
 Term = tuple[str, ...]
-"""Options whose joint effect is meant, in the order of their design: one, a pair, or more."""
+"""One option, a pair, or more, whose joint effect is meant; in the order of their design."""
 
 
 @dataclass(frozen=True)
 class Factorial:
-    """A two-level design over options; the run without any, `default`, belongs to it.
+    """A two-level design over options. The run without any option, `default`, belongs to it.
 
-    `words` are all its defining words; a full design has none.
+    `words` are all its defining words. A full design has none.
     """
 
     options: tuple[str, ...]
@@ -47,7 +49,7 @@ class Factorial:
     def runs(self) -> tuple[frozenset[str], ...]:
         """Return the options that are on in each run, in standard order.
 
-        A word holds an even number of the options of each run, as it does of `default`.
+        Each run, like `default`, has an even number of the options of each word.
         """
         return tuple(
             run
@@ -61,9 +63,9 @@ class Factorial:
         return tuple(option for option in self.options if option in chosen)
 
     def aliases(self, term: Term) -> tuple[tuple[int, Term], ...]:
-        """Return what cannot be told from a term, the shortest first, each with its sign.
+        """Return the aliases of a term, each after its sign, the shortest first.
 
-        The data estimate the sum of the term and all these, each times its sign, where effects are
+        The data estimate the sum of the term and of its aliases times their signs. Effects are
         coefficients of levels coded -1 and +1.
         """
         aliased = [
@@ -78,7 +80,7 @@ class Factorial:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Return every option, every pair, and of longer terms one for each further contrast."""
+        """Return every option, every pair, and one longer term for each further contrast."""
         subsets = sorted(_subsets(self.options), key=lambda term: (len(term), self._places(term)))
         chosen: list[Term] = []
         taken: set[Term] = {(), *self.words}
@@ -98,13 +100,14 @@ def declared_options(declared: Mapping[str, Any]) -> tuple[str, ...]:
     Parameters
     ----------
     declared : mapping
-        `options`, a list in which a list of its own holds options that exclude each other (three
-        levels or more: a full design only), and `fraction`: full (the default), IV or V.
+        `options` and `fraction`. `options` is a list of options. An inner list holds options that
+        exclude each other: a factor of three or more levels, which needs a full design. `fraction`
+        is `full` (the default), `IV` or `V`.
 
     Raises
     ------
     FsgreenError
-        For anything else, and for fewer than two options or more than `MOST_OPTIONS`.
+        If anything else is declared, or fewer than two options, or more than `MOST_OPTIONS`.
     """
     others = declared.keys() - {"options", "fraction"}
     if others:
@@ -127,10 +130,10 @@ def declared_options(declared: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def fractional(options: Sequence[str], resolution: int) -> Factorial:
-    """Return the design with fewest runs that has a resolution, or more than it.
+    """Return the design with the fewest runs that has at least this resolution.
 
-    The last options are products of the first ones. A full design is returned where no fraction
-    has the resolution.
+    The last options are products of the first ones. If no fraction has the resolution, the full
+    design is returned.
     """
     count = len(options)
     for basic in range(1, count):
@@ -154,7 +157,7 @@ def fractional(options: Sequence[str], resolution: int) -> Factorial:
 
 
 def with_words(options: tuple[str, ...], words: Iterable[int]) -> Factorial:
-    """Return the design with all these words, in each of which bit n stands for option n."""
+    """Return the design with these defining words; bit n of a word stands for option n."""
     terms = [
         tuple(option for place, option in enumerate(options) if word >> place & 1) for word in words
     ]
@@ -162,12 +165,12 @@ def with_words(options: tuple[str, ...], words: Iterable[int]) -> Factorial:
 
 
 def options_on(option: str) -> frozenset[str]:
-    """Return the options that the option of a cell combines: none for `default`."""
+    """Return the single options that a cell's option combines; none for `default`."""
     return frozenset() if option == "default" else frozenset(option.split("+"))
 
 
 def alias_text(design: Factorial, term: Term, longest: int = 3) -> str:
-    """Return the aliases of a term with up to so many options: `-b:c; d:e`."""
+    """Return the aliases of a term that have up to `longest` options, as text: `-b:c; d:e`."""
     return "; ".join(
         ("-" if sign < 0 else "") + ":".join(alias)
         for sign, alias in design.aliases(term)
@@ -176,7 +179,7 @@ def alias_text(design: Factorial, term: Term, longest: int = 3) -> str:
 
 
 def _factors(listed: object) -> list[tuple[str, ...]]:
-    """Return the options of each factor, or refuse them."""
+    """Return the options of each factor. Raises FsgreenError if they are not valid."""
     entries = listed if isinstance(listed, list) else []
     factors = [tuple(entry) if isinstance(entry, list) else (entry,) for entry in entries]
     names = [name for factor in factors for name in factor]

@@ -1,7 +1,7 @@
-"""Factors: what a study may vary, each declared once, by whatever it is a property of.
+"""Factors: what a study may vary. Each is declared once.
 
-Labels, types, defaults, validation, prose and columns of tables come from these declarations. A
-study may declare more of its own under `factors`.
+Labels, types, defaults, validation, texts and columns of tables come from these declarations. A
+study may declare more factors of its own under `factors`.
 """
 
 from __future__ import annotations
@@ -25,29 +25,30 @@ _NAME = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that a cell has a level of.
+    """A property of which each cell may have a level.
 
     Attributes
     ----------
     name : str
-        As in studies, records and tables, with its unit (`block_size_b`).
+        The name in studies, records and tables, with its unit (`block_size_b`).
     owner : {"workload", "stack", "device", "state"}
-        What it is a property of: the workload gets it as a variable; the stack makes the file
-        system by it; the device is brought into it; the state is made and verified by the trial.
+        What has the property. The workload gets it as a variable. The stack makes the file system
+        with it. The device is set to it. The trial makes and verifies a state.
     kind : {"name", "count", "number", "switch"}
-        Its levels: words of letters, digits and `_.+-`; whole numbers from 1 on; numbers; booleans.
+        The type of its levels: words of letters, digits and `_.+-`; whole numbers from 1; numbers;
+        booleans.
     meaning : str
-        What it is, for the documentation.
+        What the property is, for the documentation.
     levels : tuple
-        All levels that there are; empty where the owner or the kernel says.
+        All levels. Empty if the owner or the kernel decides which levels exist.
     label : str
-        How a level is spelled in the name of a trial.
+        The format of a level in the name of a trial.
     spelling : str
-        How a level is spelled for people.
+        The format of a level in texts and tables for people.
     default : Level, optional
-        The level where neither the cell nor the constants of the study name one.
+        The level if neither the cell nor the constants of the study have one.
     unset : str
-        What it means for people that there is no level.
+        The words for the absence of a level.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Factor:
     unset: str = "not set"
 
     def check(self, level: Any) -> str | None:
-        """Return what is wrong with a level, None if nothing is."""
+        """Return what is wrong with a level, as a sentence; None if nothing is."""
         if self.levels and level not in self.levels:
             return str(unknown(f"level of {self.name}", level, map(str, self.levels)))
         sound = {
@@ -165,7 +166,7 @@ def every() -> tuple[Factor, ...]:
 
 
 def names(among: Iterable[str] | None = None) -> list[str]:
-    """Return the names of all factors, or of those that are among some columns, in their order."""
+    """Return the names of all factors in their order, or only those in `among`."""
     columns = set(_known.names() if among is None else among)
     return [name for name in _known.names() if name in columns]
 
@@ -176,7 +177,13 @@ def of_owner(owner: Owner) -> tuple[str, ...]:
 
 
 def in_order(levels: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the levels that are set, in the order of their factors."""
+    """Yield name and level of each factor that is set, in the order of factors.
+
+    Raises
+    ------
+    FsgreenError
+        If a factor is unknown.
+    """
     for name in levels:
         get(name)
     for name in _known.names():

@@ -1,4 +1,4 @@
-"""The plan and the study of runs that are there already: they say what varied, and nothing else."""
+"""The plan and the study of imported runs: they say what varied, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from fsgreen.design.plan import Plan
 from fsgreen.design.study import Comparison, Profile, Study
 
 NAME = "imported"
-"""What stands for the study and the profile in plans of imported runs."""
+"""The name of the study and of the profile in plans of imported runs."""
 
 NOT_RECORDED = "not recorded"
-"""The level of a factor that a measured trial always has, and an imported run may lack."""
+"""The level of a factor of which an imported run has none, although a measured trial always has."""
 
 NO_BLOCK = 0
-"""The block of a run of which no block is known."""
+"""The block of a run whose block is not known."""
 
 UNDECLARED = "equivalence_percent"
-"""The bound that no import has: what counts as no difference is declared before runs are seen."""
+"""The bound that no import has, as it must be declared before runs are seen."""
 
 
 def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
-    """Return the plan that runs would have had: each of their cells, in the blocks that they name.
+    """Return a plan that describes imported runs: their cells, in the blocks that they name.
 
-    Its order is that of the files and means nothing. It has no bound of equivalence.
+    Its order is that of the files and has no meaning. It has no bound of equivalence.
 
     Parameters
     ----------
     runs : iterable of mapping
-        `trial`, `workload`, the levels of other factors (NaN: the run names none), and `block`
-        where it is known.
+        `trial`, `workload`, the levels of other factors (NaN if the run names none), and `block` if
+        it is known.
     """
     trials = tuple(
         PlannedTrial(
@@ -73,9 +73,9 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
 
 
 def decided(imported: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was decided about files of runs, each sentence once, with the files in front.
+    """Yield the decisions about imported files, each once, after the files that it is about.
 
-    `imported` is that of `campaign.json`.
+    `imported` is the value of that key in `campaign.json`.
     """
     files = imported["files"]
     of: dict[str, list[str]] = {}
@@ -88,18 +88,18 @@ def decided(imported: Mapping[str, Any]) -> Iterator[str]:
 
 
 def study_of_runs(plan: Plan, title: str, question: str, measured_by: Iterable[str]) -> Study:
-    """Return the study that imported runs belong to: each varied level is compared with each.
+    """Return a study for imported runs. It compares all levels of each varied factor.
 
-    Options are compared with `default` where there is one.
+    Options are compared with `default` if there is one.
 
     Parameters
     ----------
     plan : Plan
-        As `plan_of_runs` gives it.
+        What `plan_of_runs` returns.
     title, question : str
-        Of the report.
+        Title and question of the report.
     measured_by : iterable of str
-        The columns of the runs that have values: the metrics that these give are compared.
+        The columns in which runs have values. The metrics of these columns are compared.
     """
     known = set(measured_by)
     cells = plan.cells
@@ -127,12 +127,12 @@ def study_of_runs(plan: Plan, title: str, question: str, measured_by: Iterable[s
 
 
 def _compared(metric: str, columns: set[str]) -> bool:
-    """Return whether runs are compared in a metric; in their length if their work is not known."""
+    """Return whether runs are compared in a metric; in `duration` only if no work is known."""
     known = metrics.get(metric)
     return known.column in columns and not (metric == "duration" and "work_ops" in columns)
 
 
 def _baseline(trials: Sequence[PlannedTrial]) -> Cell:
-    """Return the first cell, one of default options if there is one."""
+    """Return the first cell with the default option, or the first cell if there is none."""
     cells = [planned.cell for planned in trials]
     return next((cell for cell in cells if cell.get("option") == DEFAULT), cells[0])

@@ -1,4 +1,4 @@
-"""The campaigns of a fleet's testbeds: what they are called, and the order of their trials."""
+"""The campaigns of a fleet's testbeds: their names, and the order of their trials."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ def member(fleet: str, testbed: str) -> str:
 
 
 def parted(campaign: str) -> tuple[str, str]:
-    """Return the fleet and the testbed that the name of a campaign tells, "" where it tells none.
+    """Return the fleet and the testbed in the name of a campaign; ("", "") if it has none.
 
-    What a fleet's campaigns are called may have dots of its own; the name of a testbed has none.
+    The part before the last dot may have dots. The name of a testbed has none.
     """
     fleet, _, testbed = campaign.rpartition(".")
     return (fleet, testbed) if fleet and testbed else ("", "")
 
 
 def on_testbed(study: Study, testbed: str) -> Study:
-    """Return a study as a testbed of a fleet measures it: with a seed, and so an order, of its own.
+    """Return a study as a testbed of a fleet measures it: with its own seed, and so its own order.
 
-    It is another one than that of the study, and the same each time.
+    The seed depends only on the study's seed and the testbed's name.
     """
     return replace(study, seed=derive_seed(study.seed, testbed))
 
 
 def as_measured(study: Study, campaign: str) -> Study:
-    """Return a study as the campaign of a name measures it: on a testbed of a fleet, or as it is.
+    """Return a study as the campaign of this name measures it.
 
-    So one testbed can be measured by itself, and is part of the fleet all the same.
+    If the name is that of a fleet's testbed, the study has that testbed's seed. So a testbed that
+    is measured by itself still belongs to the fleet.
     """
     _, testbed = parted(campaign)
     return on_testbed(study, testbed) if testbed else study

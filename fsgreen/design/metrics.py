@@ -1,6 +1,6 @@
-"""Metrics: what trials are judged by, each a total over a total (rule 29), declared once.
+"""Metrics: the numbers in which cells are compared. Each is a ratio of totals (rule 29).
 
-A study may declare more of its own under `metrics`.
+A study may declare more metrics of its own under `metrics`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from fsgreen.design.registry import Registry
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a cell: the sum of something over its trials, over the sum of something else.
+    """A number of a cell: the sum of one quantity over its trials, divided by that of another.
 
     Attributes
     ----------
     name : str
-        As in studies and tables.
+        The name in studies and tables.
     above, below : str
-        Columns of `trials.csv`, or the product of several ("bandwidth_b_s * duration_s"); without
-        `below` it is a mean over trials.
+        Numerator and denominator: a column of `trials.csv`, or a product of columns
+        ("bandwidth_b_s * duration_s"). Without `below`, the metric is a mean over trials.
     unit : str
-        As columns end in it: "ops_s".
+        The unit as the end of a column's name: "ops_s".
     higher_is_better : bool
-        Whether more of it is better.
+        Whether a higher value is better.
     modelled_from : str
-        What it is computed from by a model, where it is not measured; it then decides no claim.
+        The quantity from which a model computes it; "" if it is measured. A modelled metric decides
+        no claim.
     published_as : tuple of str
-        What `data/reference/claims.yaml` calls it.
+        Its names in `data/reference/claims.yaml`.
     """
 
     name: str
@@ -43,28 +44,29 @@ class Metric:
 
     @property
     def column(self) -> str:
-        """Return the column of tables that holds it."""
+        """Return the name of its column in tables."""
         return f"{self.name}_{self.unit}"
 
     def end(self, end: str) -> str:
-        """Return the column that holds an end of its interval: `low` or `high`."""
+        """Return the name of the column for the `low` or `high` end of its interval."""
         return f"{self.name}_{end}_{self.unit}"
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Return the columns of `trials.csv` that it is made of."""
+        """Return the columns of `trials.csv` that it is computed from."""
         return (*_factors(self.above), *_factors(self.below))
 
     @property
     def of_power(self) -> bool:
-        """Return whether it rests on a meter, and so is of the parts that the meter sees."""
+        """Return whether it needs power or energy, and so has the boundary of a meter."""
         return any(name.startswith(("energy", "power")) for name in self.needs)
 
     def totals(self, trials: Any) -> tuple[Any, Any]:
-        """Return above and below of each row of a table such as `trials.csv`; below may be 1.
+        """Return numerator and denominator of each row of a table such as `trials.csv`.
 
-        Where a rate is known and its totals are not, as of imported runs, the runs count as equally
-        much work, so that total over total is the harmonic mean; of a cost it is the mean.
+        The denominator may be the number 1. Imported runs may have a rate without its totals. Then
+        all runs count as the same amount of work, so that the ratio of totals is the harmonic mean.
+        For a cost, or a rate that is zero, it is the arithmetic mean.
         """
         if not (self.below and self._known_without_totals(trials)):
             return _product(self.above, trials), _product(self.below, trials)
@@ -86,7 +88,7 @@ BUILT_IN = (
         "work_ops",
         "duration_s",
         "ops_s",
-        # Counts of operations are of runs of equal length.
+        # The published counts of operations belong to runs of equal length.
         published_as=("throughput_ops_s", "appends", "operations"),
     ),
     Metric(
@@ -100,7 +102,7 @@ BUILT_IN = (
     Metric("duration", "duration_s", unit="s", higher_is_better=False),
     Metric("energy", "energy_j", unit="j", higher_is_better=False),
     Metric("power", "energy_j", "duration_s", "w", higher_is_better=False),
-    # Of an operation: its energy times its time (Horowitz et al., ISLPED 1994).
+    # The energy of an operation times its time (Horowitz et al., ISLPED 1994).
     Metric(
         "energy_delay",
         "energy_j * duration_s",
@@ -108,7 +110,7 @@ BUILT_IN = (
         "js",
         higher_is_better=False,
     ),
-    # What reached the device, in per cent of what the workload wrote.
+    # The bytes that reached the device, in per cent of those that the workload wrote.
     Metric(
         "write_amplification",
         "device_write_percent * write_b",
@@ -116,7 +118,7 @@ BUILT_IN = (
         "percent",
         higher_is_better=False,
     ),
-    # The mean over trials; the distribution itself is compared by the latency profiles.
+    # A mean over trials. Latency profiles compare the distributions themselves.
     Metric("latency_p99", "latency_p99_s", unit="s", higher_is_better=False),
 )
 """Metrics that come with fsgreen."""
@@ -126,13 +128,13 @@ declare, get, names = _known.declare, _known.get, _known.names
 
 
 def published(name: str) -> Metric | None:
-    """Return the metric that a published number is of, None if it is of none."""
+    """Return the metric of a published number, by its name there; None if there is none."""
     return next((metric for metric in _known if name in (metric.name, *metric.published_as)), None)
 
 
 THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")
 USUAL = (THROUGHPUT, EFFICIENCY)
-"""What a study compares that names nothing else: work per second and per joule."""
+"""The metrics of a study that names no others: work per second and per joule."""
 
 
 def _factors(expression: str) -> tuple[str, ...]:

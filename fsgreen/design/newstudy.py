@@ -1,4 +1,4 @@
-"""A study to begin with: three file systems, two workloads, on this machine's emulated meters."""
+"""The file of a new study, to begin with: three file systems under two workloads."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ profiles:                   # how much is run, and how long
 
 
 def write(name: str) -> Path:
-    """Write `studies/NAME.yaml` into the project and return it.
+    """Write `studies/NAME.yaml` into the project and return its path.
 
     Raises
     ------
     FsgreenError
-        If the name cannot be one, or there is such a study.
+        If the name is not valid, or if there is such a study.
     """
     file = paths.new_study(name)
     if file.exists():
@@ -67,6 +67,12 @@ def write(name: str) -> Path:
 
 
 def text(name: str) -> str:
-    """Return the file of a study of this name, which must be able to be one."""
+    """Return the text of a new study's file; its seed follows from its name.
+
+    Raises
+    ------
+    FsgreenError
+        If the name is not valid.
+    """
     seed = int.from_bytes(hashlib.sha256(paths.checked(name, "study").encode()).digest()[:3])
     return TEXT.format(name=name, seed=seed)

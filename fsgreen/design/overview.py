@@ -1,4 +1,4 @@
-"""What a plan would measure, in lines: blocks, time, factors, constants, exclusions, cells."""
+"""The overview of a plan, in lines: blocks, time, factors, constants, exclusions, cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsgreen.words import plural
 
 
 def left_out(plan: Plan, study: Study) -> Iterator[tuple[str, str]]:
-    """Yield what a plan leaves out, and why, with what became of the reason since."""
+    """Yield what a plan leaves out, and why, with what has become of the reason since then."""
     since = {(entry.what, entry.why): entry.since for entry in study.exclusions if entry.since}
     for entry in plan.exclusions:
         later = since.get((entry["what"], entry["why"]))
@@ -74,15 +74,15 @@ def blocks_of(plan: Plan) -> str:
 
 
 def bound_of(plan: Plan) -> str:
-    """Return which bound the declared phases are of the time that trials take: `at least`, ...
+    """Return "at least" or "at most": how trials relate to the declared length of their phases.
 
-    Readers end once each has read its file, so that for them it is the most.
+    Readers end once each has read its file, so for them the length is an upper bound.
     """
     return "at most" if plan.readers_only else "at least"
 
 
 def spell(duration_s: float) -> str:
-    """Return a length of time as people say it."""
+    """Return a duration in words, in a suitable unit: `40 s`, `12 min`, `2.5 h`, `4.0 days`."""
     for unit, length_s, digits in (("s", 1, 0), ("min", 60, 0), ("h", 3600, 1)):
         if duration_s < 100 * length_s:
             return f"{duration_s / length_s:.{digits}f} {unit}"
@@ -90,7 +90,10 @@ def spell(duration_s: float) -> str:
 
 
 def _ranked(levels: list[Any]) -> list[Any]:
-    """Return what is not set first, then numbers in their order; words as they come."""
+    """Return levels sorted: unset first, then words in their given order, then numbers.
+
+    Words sort as 0.
+    """
     return sorted(
         levels,
         key=lambda level: (level is not None, level if isinstance(level, int | float) else 0),
@@ -102,7 +105,7 @@ def _span(least: object, most: object) -> str:
 
 
 def _factors(plan: Plan) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the levels of what varies, and what every cell has alike with the other constants."""
+    """Return the levels of each factor that varies, and the constants of all cells, as texts."""
     cells = [plan.levels(cell) for cell in plan.cells]
     levels = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in cells[0]}
     varied = {

@@ -1,4 +1,4 @@
-"""The plan of trials that is made of a study before data exist, and its hash."""
+"""The plan of trials that is made from a study before data exist, and its hash."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BRING_BACK = "bring back the plan that was measured, or plan anew under another
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a study under a profile, in the order in which they are to be measured.
+    """All trials of a study under a profile, in the order in which they are measured.
 
-    `factors` and `workloads` are those of its cells that the study declares itself; `efficiency` is
-    what the study says that it is over.
+    `factors` and `workloads` are those of its cells that the study declares itself. `efficiency`
+    names the boundary or the meters of the efficiency (`Study.efficiency`).
     """
 
     study: str
@@ -46,18 +46,18 @@ class Plan:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Return the cells, each once, in a fixed order."""
+        """Return the cells, each once, sorted by label."""
         return tuple(sorted({trial.cell for trial in self.trials}, key=lambda cell: cell.label))
 
     @property
     def readers_only(self) -> bool:
-        """Return whether all cells are of readers, who end once each has read its file."""
+        """Return whether all cells have readers, which end once each has read its file."""
         return all("readers" in cell for cell in self.cells)
 
     def levels(self, cell: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the level of every factor in a cell: its own, else what the study holds constant.
+        """Return the level of every factor in a cell: its own, else the study's constant.
 
-        None is a factor of which there is no level.
+        None stands for a factor without a level.
         """
         return {
             known.name: cell.get(known.name, constant_level(known, self.constants))
@@ -65,10 +65,10 @@ class Plan:
         }
 
     def memory_limit_b(self, cell: Cell) -> int | None:
-        """Return the memory of a cell's workload at its scale in bytes; None is all there is.
+        """Return the memory limit of a cell's workload in bytes; None if there is no limit.
 
-        `memory_mib` is that of a machine at scale 1: data over memory is then the same at every
-        scale (rule 45).
+        `memory_mib` is the memory at scale 1. It shrinks with the scale, so that the ratio of data
+        to memory is the same at every scale (rule 45).
         """
         memory_mib = self.levels(cell)["memory_mib"]
         if memory_mib is None:
@@ -81,7 +81,13 @@ class Plan:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], where: object) -> Plan:
-        """Return the plan that `to_json` wrote; `where` is named if it is damaged."""
+        """Return the plan that `to_json` wrote. It also declares the study's own factors.
+
+        Raises
+        ------
+        FsgreenError
+            If the value is no plan, or its hash does not fit; `where` is named.
+        """
         try:
             own = tuple(
                 Factor(**{**entry, "levels": tuple(entry["levels"])})
@@ -116,7 +122,7 @@ class Plan:
         return plan
 
     def difference(self, other: Plan) -> list[str]:
-        """Return what changed from the other plan to this one, for a person to read."""
+        """Return what changed from the other plan to this one, in lines of text."""
         theirs, mine = (dict(_declared(plan)) for plan in (other, self))
         before, now = (dict.fromkeys(cell.label for cell in plan.cells) for plan in (other, self))
         lines = [
@@ -133,9 +139,9 @@ class Plan:
         return lines
 
     def _values(self) -> dict[str, Any]:
-        """Return the plan as plain values; what a study need not declare stands there if it does.
+        """Return the plan as plain values. Optional keys are absent if the study lacks them.
 
-        So a plan keeps its hash when there is more to declare.
+        So old plans keep their hash when a version adds keys.
         """
         profile = asdict(self.profile)
         for name in ("most_blocks", "bounds", "constants", "events", "windows"):
@@ -167,7 +173,7 @@ def _profile(value: Mapping[str, Any]) -> Profile:
 
 
 def all_but(file_system: str) -> tuple[Exclusion, ...]:
-    """Return what a plan leaves out on a testbed that has one file system."""
+    """Return the exclusions of a plan on a testbed that has only one file system."""
     why = f"the testbed only has {file_system}"
     return tuple(
         Exclusion("other file systems, options", why, factor)
@@ -176,13 +182,13 @@ def all_but(file_system: str) -> tuple[Exclusion, ...]:
 
 
 def _in_words(exclusions: Iterable[Exclusion]) -> tuple[dict[str, str], ...]:
-    """Return exclusions as they stand in plans: those that say the same of several factors once."""
+    """Return exclusions in words, as in plans. Those with the same words appear once."""
     unique = dict.fromkeys((entry.what, entry.why) for entry in exclusions)
     return tuple({"what": what, "why": why} for what, why in unique)
 
 
 def constant_level(known: Factor, constants: Mapping[str, Any]) -> Level | None:
-    """Return the level that a factor has where a cell has none."""
+    """Return the level of a factor for cells that have none: a constant, or its default."""
     return constants.get(known.name, known.default)
 
 
@@ -194,10 +200,10 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     study : Study
         The declared study.
     profile : str
-        One of its profiles.
+        The name of one of its profiles.
     only : str, optional
-        The one file system that a testbed has. The cells are then those of default options on it,
-        the baseline included, and the plan's exclusions say so.
+        The only file system of a testbed. All cells, including the baseline, then have that file
+        system and its default option, and the plan's exclusions say so.
 
     Raises
     ------
@@ -261,12 +267,12 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
 
 
 def _has(cells: Iterable[Cell], entry: Exclusion) -> bool:
-    """Return whether some cells have a level that an exclusion speaks of, as of other profiles."""
+    """Return whether a cell has a level of the exclusion, which then is about other profiles."""
     return any(cell.get(entry.factor) in entry.levels for cell in cells if entry.factor)
 
 
 def _used(declared: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return those of some workloads that the study declares, and what they run together."""
+    """Return the declarations of these workloads and of the workloads that they run together."""
     used: dict[str, Any] = {}
     for name in names:
         if name in declared:
@@ -276,7 +282,7 @@ def _used(declared: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:
-    """Return the cell without levels that are constants anyhow, so that no cell has two names."""
+    """Return the cell without levels that equal the constants, so that no cell has two names."""
     alike = (
         name
         for name, level in cell.items()
@@ -286,7 +292,7 @@ def _named_once(cell: Cell, constants: Mapping[str, Any]) -> Cell:
 
 
 def _declared(plan: Plan) -> Iterator[tuple[str, Any]]:
-    """Yield everything of a plan but its trials as pairs of a name and a value."""
+    """Yield all of a plan except its trials, as pairs of a name and a value."""
     values = plan._values()
     del values["trials"]
     yield from _leaves(values)

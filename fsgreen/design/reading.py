@@ -1,4 +1,4 @@
-"""From a study's file to the study, with all that is wrong in it."""
+"""Reads a study from its file, and collects all faults of the file."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from fsgreen.schema import Document, Fault, Place
 
 
 def load_study(name: str) -> Study:
-    """Read `studies/NAME.yaml`.
+    """Return the study of `studies/NAME.yaml`.
 
     Raises
     ------
     FsgreenError
-        If there is no such study, or its file is not a study.
+        If there is no such study, or its file has faults.
     """
     return read_study(paths.study(name))
 
 
 def read_study(file: Path) -> Study:
-    """Read the declaration of a study from any file.
+    """Return the study that a file declares.
 
     Raises
     ------
     FsgreenError
-        With everything that is wrong in it, by line.
+        With all faults of the file, by line; or if it cannot be read, or is not YAML.
     """
     examined = examine(file)
     if examined.faults or examined.study is None:
@@ -45,18 +45,18 @@ def read_study(file: Path) -> Study:
 
 @dataclass(frozen=True)
 class Examined:
-    """A study's file, with all that is wrong in it.
+    """A study's file with all its faults.
 
     Attributes
     ----------
     document : Document
         The file, with its lines.
     sound : SoundPart
-        What of its form is sound.
+        The part of the file whose form is valid.
     study : Study, optional
-        The study, as far as nothing is wrong; None where too much is to tell one.
+        The study without its faulty parts; None if too much is wrong.
     faults : list of Fault
-        What is wrong.
+        All faults.
     """
 
     document: Document
@@ -66,12 +66,12 @@ class Examined:
 
 
 def examine(file: Path) -> Examined:
-    """Return what a study's file says, and all that is wrong in it.
+    """Return the study of a file together with all faults of the file.
 
     Raises
     ------
     FsgreenError
-        If it cannot be read, or is no YAML.
+        If the file cannot be read, or is not YAML.
     """
     document = studyfile.read(file)
     sound = sound_part(document)
@@ -95,7 +95,7 @@ def examine(file: Path) -> Examined:
 
 
 def _declared(declare: Callable[[list[Any]], None], entry: Any, place: Place) -> list[Fault]:
-    """Declare a factor or a metric; return what is wrong where the name is something else's."""
+    """Declare a factor or a metric; return a fault if the name is declared differently already."""
     try:
         declare([entry])
     except FsgreenError as error:
@@ -108,7 +108,7 @@ def _study(
     own: tuple[Factor, ...],
     matrices: Mapping[str, tuple[Cell, ...]],
 ) -> Study:
-    """Return the study of a file; levels of factors that are not known are left out."""
+    """Return the study of a file. Levels of unknown factors are left out."""
     return Study(
         name=declared.study,
         title=declared.title,

@@ -1,4 +1,4 @@
-"""What is declared once by its name: what comes with fsgreen, and what studies add."""
+"""Registries of named declarations: those that come with fsgreen, and those that studies add."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name, in the order of their declaration."""
+    """Entries of one kind by name, in the order of their declaration."""
 
     def __init__(self, kind: str, built_in: Iterable[T]) -> None:
         self._kind = kind
@@ -31,12 +31,12 @@ class Registry(Generic[T]):
         return iter(self._declared.values())
 
     def declare(self, own: Iterable[T]) -> None:
-        """Add some to those that are known, behind them.
+        """Add entries after those that are known. Equal entries are ignored.
 
         Raises
         ------
         FsgreenError
-            If one of the name is known as something else.
+            If another entry has the same name.
         """
         for entry in own:
             before = self._declared.setdefault(entry.name, entry)
@@ -48,7 +48,7 @@ class Registry(Generic[T]):
                 )
 
     def get(self, name: str) -> T:
-        """Return what has a name; raises FsgreenError if there is none."""
+        """Return the entry with this name. Raises FsgreenError if there is none."""
         try:
             return self._declared[name]
         except KeyError:

@@ -1,12 +1,13 @@
-"""Sequential stopping: which cells get another block, as a function of the trials alone (rule 27).
+"""Sequential stopping: which cells get another block, as a function of the trials only (rule 27).
 
 A cell ends once the 95 % half-widths of its throughput and its energy are below the target, or with
-the last block of the plan. That is the protocol of fast10 (section 3.2: five runs at least,
-Student-t half-widths of ops/s and energy below 5 % of the mean) and of greenfs08 (section 4: ten).
+the last block of the plan. This is the protocol of fast10 (section 3.2: at least five runs, and
+Student-t half-widths of ops/s and energy below 5 % of the mean) and of greenfs08 (section 4: at
+least ten runs).
 
-A block beyond the minimum holds the cells that are open, what they are compared with, and the
-baseline. It is decided when all trials before it are whole and on those alone, so that a harness
-which was killed and goes on decides the same.
+A block beyond the minimum holds the open cells, the cells that they are compared with, and the
+baseline. The decision is made when all earlier trials are whole, and uses only those. So a harness
+that was killed and continues decides the same.
 """
 
 from __future__ import annotations
@@ -33,27 +34,27 @@ METRICS: Mapping[str, Callable[[Measured], float]] = {
     "throughput": lambda trial: trial.work_ops / trial.duration_s,
     "energy": lambda trial: trial.energy_j,
 }
-"""What must be known well enough of each cell, as a value of one trial."""
+"""The quantities whose intervals must be narrow, as functions of one trial."""
 
 Trials = Mapping[str, Measured]
-"""What was measured, by the name of the trial."""
+"""What was measured in each trial, by its name."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Which cells a block beyond the minimum holds, in the order of the plan's cells."""
+    """The cells of a block beyond the minimum, in the order of the plan's cells."""
 
     block: int
     open: tuple[Cell, ...]
     compared: tuple[Cell, ...]
-    """Cells that those are compared with, and the baseline."""
+    """The cells that the open ones are compared with, and the baseline."""
 
 
 @dataclass(frozen=True)
 class CellProgress:
-    """How far a cell is: its trials, its 95 % half-widths, and what ended it if it has ended.
+    """The progress of a cell: number of trials, 95 % half-widths, and what ended it, if it ended.
 
-    Half-widths are percentages of the mean, by metric; NaN below two trials.
+    Half-widths are in per cent of the mean, by metric. They are NaN for fewer than two trials.
     """
 
     cell: Cell
@@ -63,9 +64,9 @@ class CellProgress:
 
 
 def half_widths_percent(sample: Sequence[Measured]) -> dict[str, float]:
-    """Return the 95 % half-widths of the throughput and the energy of a cell, by metric.
+    """Return the 95 % half-widths of a cell's throughput and energy, in per cent, by metric.
 
-    Throughput is total over total (rule 29), as in the tables.
+    Throughput is a ratio of totals (rule 29), as in the tables.
     """
     from fsgreen import stats
 
@@ -77,9 +78,9 @@ def half_widths_percent(sample: Sequence[Measured]) -> dict[str, float]:
 
 
 def samples(plan: Plan, measured: Trials, before: int | None = None) -> dict[Cell, list[Measured]]:
-    """Return what was measured of each cell, in the order of the plan.
+    """Return the measured trials of each cell, in the order of the plan.
 
-    `before` leaves out that block and later ones.
+    With `before`, only blocks before that one count.
     """
     by_cell: dict[Cell, list[Measured]] = {cell: [] for cell in plan.cells}
     for planned in plan.trials:
@@ -89,7 +90,7 @@ def samples(plan: Plan, measured: Trials, before: int | None = None) -> dict[Cel
 
 
 def decide(plan: Plan, measured: Trials) -> list[Decision]:
-    """Return the blocks beyond the minimum that are to be measured, as far as it is known."""
+    """Return the decisions on blocks beyond the minimum that can be made so far."""
     decisions: list[Decision] = []
     for block in range(plan.profile.blocks + 1, plan.profile.last_block + 1):
         if any(planned.trial not in measured for planned in _due(plan, decisions)):
@@ -110,7 +111,7 @@ def decide(plan: Plan, measured: Trials) -> list[Decision]:
 
 
 def due(plan: Plan, measured: Trials) -> tuple[PlannedTrial, ...]:
-    """Return the trials that a campaign owes, as far as it is known, in their order.
+    """Return the trials of a campaign that are due by the decisions so far, in their order.
 
     A campaign is complete when all of them are measured.
     """
@@ -118,10 +119,10 @@ def due(plan: Plan, measured: Trials) -> tuple[PlannedTrial, ...]:
 
 
 def progress_of_cells(plan: Plan, measured: Trials) -> list[CellProgress]:
-    """Return how far each cell of the plan is.
+    """Return the progress of each cell of the plan.
 
-    A cell that is wide again after it was left out of a block ends with the campaign, below the
-    maximum of trials.
+    A cell may have been left out of a block although its interval is wide again later. It ends with
+    the campaign, with fewer trials than the maximum.
     """
     over = all(planned.trial in measured for planned in due(plan, measured))
     states = []
@@ -137,9 +138,10 @@ def progress_of_cells(plan: Plan, measured: Trials) -> list[CellProgress]:
 
 
 def companions(plan: Plan, cells: Iterable[Cell]) -> set[Cell]:
-    """Return what cells are compared with inside a block, and the baseline.
+    """Return the cells of the plan that these are compared with, and the baseline.
 
-    That is the same cell but for one factor: the default option, or what the study holds constant.
+    A cell is compared with those that differ in one factor: they have the default option, or the
+    study's constant.
     """
     compared = {
         cell.but(**{name: DEFAULT if name == "option" else None})

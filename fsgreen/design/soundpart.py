@@ -1,7 +1,7 @@
-"""What of a study's file is sound where something is wrong in its form, so that all is checked.
+"""The sound part of a study's file: it lets all checks run although the form has faults.
 
-What is wrong or missing is left out, or something harmless stands in for it; faults that follow
-from that are not told.
+Faulty or missing values are left out, or replaced by harmless ones. Faults that follow from a
+replacement are not reported.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ STAND_INS: Mapping[str, Any] = {
     "length_s": 10,
     "ready": 1,
 }
-"""What stands in for keys that must be there."""
+"""Replacements for the values of required keys."""
 
 ENTRIES: Mapping[str, Any] = {
     "exclusions": {"what": "-", "why": "-"},
     "comparisons": {"factor": "workload"},
     "metrics": "throughput",
 }
-"""What stands in for an entry of a list, so that those behind it keep their places."""
+"""Replacements for entries of lists, so that later entries keep their places."""
 
 ROUNDS = 4
-"""How often what was mended may show something else that is wrong."""
+"""Number of attempts, as a replacement may reveal another fault."""
 
 
 @dataclass
 class SoundPart:
-    """What of a study's file is sound.
+    """The sound part of a study's file.
 
     Attributes
     ----------
     declared : StudyFile, optional
-        The study; None where too much is wrong to tell one.
+        The file's content with replacements; None if too much is wrong.
     faults : list of Fault
-        What is wrong in its form.
+        The faults of its form.
     replaced : list of Place
-        Where something was left out, or something else stands in for it.
+        The places at which something was left out or replaced.
     """
 
     declared: StudyFile | None = None
@@ -63,7 +63,7 @@ class SoundPart:
     replaced: list[Place] = field(default_factory=list)
 
     def own(self, faults: Iterable[Fault]) -> list[Fault]:
-        """Return those of further faults that do not follow from what was replaced."""
+        """Return the faults that do not follow from a replacement."""
         names = [f"'{place[-1]}'" for place in self.replaced if len(place) == 2]
         return [
             fault
@@ -72,7 +72,7 @@ class SoundPart:
         ]
 
     def touches(self, place: Place) -> bool:
-        """Return whether something was replaced at a place, above or below it."""
+        """Return whether something was replaced at a place, or above or below it."""
         return any(
             place[: len(replaced)] == replaced or replaced[: len(place)] == place
             for replaced in self.replaced
@@ -80,7 +80,7 @@ class SoundPart:
 
 
 def sound_part(document: Document) -> SoundPart:
-    """Return what of a study's file is sound, with all that is wrong in its form."""
+    """Return the sound part of a study's file, with the faults of its form."""
     part, values = SoundPart(), copy.deepcopy(document.values)
     for _ in range(ROUNDS):
         try:
@@ -98,12 +98,12 @@ def sound_part(document: Document) -> SoundPart:
 
 
 def _follows(place: Place, replaced: Iterable[Place]) -> bool:
-    """Return whether what is wrong at a place in the form comes of what was replaced before."""
+    """Return whether a fault of the form at a place follows from an earlier replacement."""
     return any(place[: len(at)] == at or place == at[:1] for at in replaced)
 
 
 def _mended(values: Any, fault: Fault) -> Place:
-    """Have something stand in for what is wrong, or leave it out; return where."""
+    """Replace the faulty value, or leave it out; return the place."""
     place = fault.place
     parent = _at(values, place[:-1]) if place else None
     if isinstance(parent, list):
@@ -111,7 +111,7 @@ def _mended(values: Any, fault: Fault) -> Place:
     if not isinstance(parent, dict):
         return place
     key, entry = place[-1], parent.get(place[-1])
-    if fault.meant is not None:  # an unknown key: what it holds is probably that of the one meant
+    if fault.meant is not None:  # a misspelt key: its value probably belongs to the one meant
         parent.pop(key, None)
         if fault.meant:
             parent.setdefault(fault.meant, entry)
@@ -133,7 +133,7 @@ def _mended(values: Any, fault: Fault) -> Place:
 
 
 def _left_out(values: Any, place: Place) -> Place:
-    """Leave out what is at a place, or all of the list that it is in; return where."""
+    """Leave out the value at a place, or the whole list around it; return the place."""
     parent, key = _at(values, place[:-1]), place[-1]
     if not isinstance(parent, list):
         parent.pop(key, None)
@@ -145,7 +145,7 @@ def _left_out(values: Any, place: Place) -> Place:
 
 
 def _at(values: Any, place: Place) -> Any:
-    """Return what is at a place, None where nothing is."""
+    """Return the value at a place; None if there is none."""
     for step in place:
         try:
             values = values[step]
@@ -155,6 +155,6 @@ def _at(values: Any, place: Place) -> Any:
 
 
 def _has(values: Any, place: Place) -> bool:
-    """Return whether there is something at a place."""
+    """Return whether there is a value at a place."""
     parent = _at(values, place[:-1])
     return not place or (place[-1] in parent if isinstance(parent, dict) else parent is not None)

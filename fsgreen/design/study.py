@@ -1,4 +1,4 @@
-"""A study as it is declared: factors, levels, constants, exclusions, bounds and the baseline."""
+"""A declared study: factors, levels, constants, exclusions, bounds and the baseline."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from fsgreen.design.factors import Factor, Level
 
 @dataclass(frozen=True)
 class PlannedEvent:
-    """Something that is done in each trial, `at_s` seconds after the start of a phase.
+    """An event that happens in each trial, `at_s` seconds after the start of a phase.
 
-    `do` is a name that the device, the stack or the workload offers: `cable_out`.
+    `do` is the name of an event that the device, the stack or the workload offers, for example
+    `cable_out`.
     """
 
     phase: str
@@ -29,11 +30,11 @@ class Windows:
     Attributes
     ----------
     count : int
-        Windows of each trial.
+        Number of windows of each trial.
     length_s : float
         Length of a window in seconds.
     ready : int
-        Trials that are kept ready side by side, at most.
+        Largest number of trials that are kept ready side by side.
     """
 
     count: int
@@ -43,30 +44,34 @@ class Windows:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much of a study is run, and how long.
+    """How much of a study is measured, and for how long.
 
     Attributes
     ----------
+    name : str
+        The name of the profile.
+    matrices : tuple of str
+        The names of the matrices whose cells are measured.
     blocks : int
-        Passes over all cells.
+        Number of passes over all cells.
     most_blocks : int, optional
-        Passes after which the last cell ends: until then, cells whose interval is still too wide
-        get more (`design.sequential`). Without it, all cells end after `blocks`.
+        Largest number of passes. Until then, cells whose interval is too wide get more blocks
+        (`design.sequential`). Without it, all cells end after `blocks`.
     idle_s, warmup_s, measure_s, settle_limit_s : float
-        Lengths of the phases; `settle_limit_s` is the longest wait for idle power. Of a trial in
-        windows, `measure_s` is that of all of them.
+        Lengths of the phases. `settle_limit_s` is the longest wait for idle power. If a trial has
+        windows, `measure_s` is the length of all of them.
     scale : mapping of workload to float
-        Factor on the published number of files, or file size for oltp.
+        Factor on the published number of files; for oltp, on the size of a file.
     image_b : int
-        Size of the file system under test.
+        Size of the file system under test in bytes.
     bounds : mapping, optional
-        Bounds beside those of the study, or instead of them.
+        Bounds that add to those of the study, or replace them.
     constants : mapping, optional
-        Constants beside those of the study, or instead of them.
+        Constants that add to those of the study, or replace them.
     events : tuple of PlannedEvent
-        What is done to the device, the stack or the workload in the course of each trial.
+        Events of the device, the stack or the workload in each trial.
     windows : Windows, optional
-        Those in which cells take turns; without them, one trial runs after the other.
+        The windows in which cells take turns. Without them, one trial runs after another.
     """
 
     name: str
@@ -86,7 +91,7 @@ class Profile:
 
     @property
     def interval_s(self) -> float:
-        """Return how long a meter has at a time: the measured interval, or a window of it."""
+        """Return the length of one interval that a meter measures: the phase, or one window."""
         return self.measure_s if self.windows is None else self.windows.length_s
 
     @property
@@ -96,12 +101,12 @@ class Profile:
 
     @property
     def last_block(self) -> int:
-        """Return the number of the last block that there may be."""
+        """Return the number of the last possible block."""
         return self.blocks if self.most_blocks is None else self.most_blocks
 
     @property
     def least_trial_s(self) -> float:
-        """Return the length of a trial without making files and waiting for idle power.
+        """Return the duration of a trial without making files and waiting for idle power.
 
         Trials that are ready side by side share their idle phases.
         """
@@ -111,16 +116,17 @@ class Profile:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: cells that differ in one factor alone.
+    """A comparison of cells that differ only in one factor.
 
     Attributes
     ----------
     factor : str
-        The factor that they differ in.
+        The factor in which they differ.
     against : Level, optional
-        The level that the others are compared with; without it each is compared with each.
+        The level that all others are compared with. Without it, all levels are compared with each
+        other.
     within : Cell
-        Levels of other factors that both cells have.
+        Levels of other factors that both cells must have.
     """
 
     factor: str
@@ -140,20 +146,20 @@ class Exclusion:
     Attributes
     ----------
     what, why : str
-        In words. Exclusions that say the same are one in the plan: "full sizes and lengths".
+        What is left out, and the reason. Exclusions with the same words are one in the plan.
     factor : str, optional
-        The factor some levels of which are left out; `scale` and `measure_s` are those of profiles,
-        made smaller. Without it, no rule can tell what is covered.
+        The factor of which levels are left out. `scale` and `measure_s` stand for those of
+        profiles, which are smaller. Without a factor, no rule can tell what the exclusion covers.
     levels : tuple
-        The levels; all but those of the plan where there are none.
+        The levels that are left out. Empty means all levels that the plan does not have.
     profiles : tuple of str
-        Those that it is about; all where there are none.
+        The profiles that it is about. Empty means all.
     only_there : bool
-        Whether it is in the plans of its profiles alone, so that others stay as they were measured
-        where a profile is added.
+        Whether it is only in the plans of its profiles. So a new profile does not change the plans
+        of the others.
     since : str
-        What became of the reason after plans were made with it. It is in no plan, so that the
-        campaigns of these keep what was declared before they were measured.
+        What became of the reason after plans were made with it. It is in no plan, so campaigns keep
+        what was declared before they were measured.
     """
 
     what: str
@@ -171,20 +177,34 @@ class Study:
 
     Attributes
     ----------
+    name, title, question : str
+        The name of its file, and title and question of its report.
+    seed : int
+        The seed of the order of trials and of the contents of files.
+    baseline : Cell
+        The cell that every block has (rule 4).
+    constants : mapping
+        What is the same in all cells: levels of factors, and notes in words.
+    bounds : mapping
+        The numbers of `studyfile.BOUNDS`, some of them replaced.
+    exclusions : tuple of Exclusion
+        What is left out, and why.
+    matrices, profiles : mapping
+        Cells by name of the matrix, and profiles by name.
     factors : tuple of Factor
-        Those that the study declares itself.
+        Factors that the study declares itself.
     workloads : mapping
-        Workloads that the study declares itself, as its file has them.
+        Workloads that the study declares itself, as in its file.
     metrics : tuple of str
-        What cells are compared in, by name of the metric.
+        Names of the metrics in which cells are compared.
     comparisons : tuple of Comparison
-        What is compared; where there is none, what the plan varies (`analysis.comparisons`).
+        What is compared. Empty means all factors that the plan varies (`analysis.comparisons`).
     treatments : tuple of str
-        Factors in which cells that are compared may differ, and over which they share the model of
-        their scatter; where there is none, file system, option and the factors of comparisons.
+        Factors in which compared cells may differ. These cells share the model of their scatter.
+        Empty means file system, option and the factors of comparisons.
     efficiency : mapping, optional
-        What the efficiency is over, `{boundary: wall}` or `{meters: [rail]}`; without it, the
-        meters have one boundary, and it is over all of them.
+        The meters of the efficiency: `{boundary: wall}` or `{meters: [rail]}`. Without it, all
+        meters must have one boundary, and the efficiency is over all of them.
     """
 
     name: str

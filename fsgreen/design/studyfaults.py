@@ -1,4 +1,4 @@
-"""What is wrong with a study beyond the form of its file: names, and numbers beside each other."""
+"""Faults of a study beyond the form of its file: unknown names, and numbers that contradict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fsgreen.schema import Fault, Place
 
 
 def matrices_of(declared: StudyFile) -> tuple[dict[str, tuple[Cell, ...]], list[Fault]]:
-    """Return the cells of each matrix that have sound levels, and what is wrong with others."""
+    """Return the cells of each matrix whose levels are valid, and the faults of the others."""
     matrices: dict[str, tuple[Cell, ...]] = {}
     faults: list[Fault] = []
     for name, levels in declared.matrices.items():
@@ -44,7 +44,7 @@ def matrices_of(declared: StudyFile) -> tuple[dict[str, tuple[Cell, ...]], list[
 
 
 def _sound(factor: str, levels: Any) -> Any:
-    """Return those levels of a factor with which nothing is wrong; nothing of an unknown one."""
+    """Return the valid levels of a factor; none if the factor is unknown."""
     if factor == "factorial":
         return levels
     if isinstance(levels, Mapping) or factor not in factors.names():
@@ -53,7 +53,7 @@ def _sound(factor: str, levels: Any) -> Any:
 
 
 def semantic_faults(declared: StudyFile, matrices: Mapping[str, tuple[Cell, ...]]) -> list[Fault]:
-    """Return what is wrong with a study beyond its form: names, and numbers beside each other."""
+    """Return the faults of a study beyond its form: unknown names, and numbers that contradict."""
     levels = {name: [level] for name, level in declared.baseline.items()}
     faults = list(_wrong_levels(("baseline",), levels))
     faults += _wrong_constants((), declared.constants)
@@ -96,17 +96,17 @@ def _wrong_levels(
 
 
 def _wrong_constants(place: Place, constants: Mapping[str, Any]) -> Iterator[Fault]:
-    """Yield what is wrong with constants that are levels of factors; others are in words."""
+    """Yield the faults of constants that are levels of factors. Other constants are free text."""
     levels = {name: [constants[name]] for name in factors.names(constants)}
     yield from _wrong_levels((*place, "constants"), levels, free=("scheduler",))
 
 
 SAMPLES: Mapping[str, Level] = {"name": "a", "count": 1, "number": 0.5, "switch": True}
-"""A level of each kind of factor."""
+"""An example of a level for each kind of factor."""
 
 
 def _wrong_spellings(entries: Mapping[str, FactorEntry]) -> Iterator[Fault]:
-    """Yield labels and spellings of factors that a level cannot be filled into."""
+    """Yield a fault for each label or spelling of a factor that is no format for its levels."""
     for name, entry in entries.items():
         for key, text in (("label", entry.label), ("spelling", entry.spelling)):
             try:
@@ -117,11 +117,11 @@ def _wrong_spellings(entries: Mapping[str, FactorEntry]) -> Iterator[Fault]:
 
 
 OF_COMMANDS = ("reader", "prepare", "size_mib")
-"""Keys that only a workload which is a command has."""
+"""Keys that only a workload with a command may have."""
 
 
 def _wrong_workloads(workloads: Mapping[str, WorkloadEntry]) -> Iterator[Fault]:
-    """Yield workloads that are several kinds of one, or none."""
+    """Yield a fault for each workload that is not of exactly one kind, or has keys of another."""
     for name, entry in workloads.items():
         given = entry.model_dump(exclude_none=True)
         kinds = [kind for kind in ("command", "driver", "together") if kind in given]
@@ -184,7 +184,7 @@ def _wrong_exclusion(
 
 
 def _is_said(what: str, cell: Cell) -> bool:
-    """Return whether words name a level of a cell, alone or behind its factor."""
+    """Return whether a text names a level of a cell, alone or after its factor."""
     said = what.lower().replace("_", " ")
     return any(
         said in (str(level).lower(), f"{name.replace('_', ' ')} {str(level).lower()}")
@@ -193,7 +193,7 @@ def _is_said(what: str, cell: Cell) -> bool:
 
 
 def _wrong_minimum(place: Place, bounds: BoundsEntry | None) -> Iterator[Fault]:
-    """Yield bounds by which few trials conclude something."""
+    """Yield a fault if the minimum of trials is too small to conclude anything (rule 26)."""
     least = (
         LEAST_TRIALS if bounds is None or bounds.minimum_trials is None else (bounds.minimum_trials)
     )

@@ -13,7 +13,7 @@ from fsgreen.design.factors import Kind, Level, Owner
 from fsgreen.schema import Count, Declared, Document, NotNegative, Positive, Whole
 
 LEAST_TRIALS = 5
-"""Trials of a cell below which nothing may be concluded (rule 26; fast10, section 3.2)."""
+"""Least number of trials of a cell to conclude anything (rule 26; fast10, section 3.2)."""
 
 BOUNDS: Mapping[str, float] = {
     "equivalence_percent": 5,
@@ -23,16 +23,16 @@ BOUNDS: Mapping[str, float] = {
     "others_percent": 5,
     "minimum_trials": LEAST_TRIALS,
 }
-"""Bounds of a study that names none: those of fast10, section 3.2, and of the rules."""
+"""Default bounds of a study, from fast10, section 3.2, and from the rules."""
 
 OF_PROFILES: Mapping[str, str] = {"scale": "full sizes", "measure_s": "full lengths of trials"}
-"""What a profile may make smaller, as exclusions name it, and in words."""
+"""What a profile may make smaller: its name in exclusions, and the words for it."""
 
 Levels = dict[str, list[Level] | dict[str, Any]]
 
 
 class BoundsEntry(Declared):
-    """Bounds; docs/statistics.md says which rule each belongs to."""
+    """The bounds of a study. docs/statistics.md names the rule of each."""
 
     equivalence_percent: Positive | None = None
     ci_half_width_percent: Positive | None = None
@@ -48,7 +48,7 @@ class BoundsEntry(Declared):
 
 
 class PhasesEntry(Declared):
-    """Lengths of the phases of a trial; that of `measure` follows from windows, if there are."""
+    """Lengths of the phases of a trial. `measure_s` follows from the windows, if there are any."""
 
     idle_s: Positive
     warmup_s: NotNegative
@@ -57,7 +57,7 @@ class PhasesEntry(Declared):
 
 
 class WindowsEntry(Declared):
-    """Windows in which cells take turns; `design.study.Windows` says what the keys mean."""
+    """Windows in which cells take turns. `design.study.Windows` explains the keys."""
 
     count: Count
     length_s: Positive
@@ -65,7 +65,7 @@ class WindowsEntry(Declared):
 
 
 class EventEntry(Declared):
-    """Something that is done in the course of each trial."""
+    """An event in each trial. `design.study.PlannedEvent` explains the keys."""
 
     phase: Literal["idle", "warmup", "measure", "flush"]
     at_s: NotNegative
@@ -73,14 +73,14 @@ class EventEntry(Declared):
 
 
 class EfficiencyEntry(Declared):
-    """The meters that the efficiency is over: those of a boundary, or by name."""
+    """The meters of the efficiency, by their boundary or by their names."""
 
     boundary: Literal["wall", "dc-rail", "cpu", "modelled"] | None = None
     meters: list[str] | None = Field(default=None, min_length=1)
 
 
 class ProfileEntry(Declared):
-    """How much of a study is run."""
+    """How much of a study is measured. `design.study.Profile` explains the keys."""
 
     matrices: tuple[str, ...] = Field(min_length=1)
     blocks: Count
@@ -110,11 +110,11 @@ class ProfileEntry(Declared):
 class WorkloadEntry(Declared):
     """A workload of the study's own: one of `command`, `driver` and `together`.
 
-    `command` and `prepare` are programs with their arguments, in which names in braces stand for
-    levels of workload factors and for `directory`, `seed`, `scale`, `warmup_s`, `measure_s` and
-    `load_ops_s`; `reader` understands what the command writes, and `size_mib` is the size of its
+    `command` and `prepare` are programs with their arguments. Names in braces stand for levels of
+    workload factors, and for `directory`, `seed`, `scale`, `warmup_s`, `measure_s` and
+    `load_ops_s`. `reader` names the parser of the command's output. `size_mib` is the size of its
     files. `driver` is a `module:callable` or an entry point, with its `options`. `together` names
-    workloads that run at once.
+    workloads that run at the same time.
     """
 
     command: list[str] | None = Field(default=None, min_length=1)
@@ -127,7 +127,7 @@ class WorkloadEntry(Declared):
 
 
 class FactorEntry(Declared):
-    """A factor of the study's own; `design.factors.Factor` says what the keys mean."""
+    """A factor of the study's own. `design.factors.Factor` explains the keys."""
 
     owner: Owner
     kind: Kind = "name"
@@ -140,7 +140,7 @@ class FactorEntry(Declared):
 
 
 class ComparisonEntry(Declared):
-    """A factor whose levels are compared."""
+    """A factor whose levels are compared. `design.study.Comparison` explains the keys."""
 
     factor: str
     against: Level | None = None
@@ -148,7 +148,10 @@ class ComparisonEntry(Declared):
 
 
 class ExclusionEntry(Declared):
-    """What is left out; in words, too, where it is not a factor's levels or all of a factor."""
+    """What is left out. `design.study.Exclusion` explains the keys.
+
+    Without a factor, `what` must say it in words.
+    """
 
     what: str | None = Field(default=None, min_length=1)
     why: str = Field(min_length=1)
@@ -160,7 +163,7 @@ class ExclusionEntry(Declared):
 
     @property
     def in_words(self) -> str:
-        """Return what is left out as people say it."""
+        """Return what is left out, in words."""
         if self.what is not None or self.factor is None:
             return self.what or ""
         thing = OF_PROFILES.get(self.factor, f"levels of {self.factor}")
@@ -170,7 +173,7 @@ class ExclusionEntry(Declared):
 
 
 class MetricEntry(Declared):
-    """A metric by its name, or one of the study's own, with the keys of `design.metrics.Metric`."""
+    """The name of a metric, or a metric of the study's own. `design.metrics.Metric` has the keys."""
 
     name: str
     above: str = ""
@@ -186,7 +189,7 @@ class MetricEntry(Declared):
 
 
 class StudyFile(Declared):
-    """A study."""
+    """A study. `design.study.Study` explains the keys."""
 
     study: str
     title: str
@@ -210,7 +213,7 @@ class StudyFile(Declared):
 
 
 def read(file: Path) -> Document:
-    """Return a study's file with its lines, its form not checked."""
+    """Return a study's file with its lines. Its form is not checked yet."""
     return schema.read(
         file, "study", f"mend it, then fsgreen plan {file.stem}; docs/studies.md explains every key"
     )

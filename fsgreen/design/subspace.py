@@ -1,6 +1,6 @@
 """Sets of numbers that are closed under exclusive or: the algebra behind two-level designs.
 
-A number stands for a set, a bit for each member; exclusive or is the symmetric difference.
+A number stands for a set: each bit stands for a member. Exclusive or is the symmetric difference.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ Space = frozenset[int]
 
 
 def span(generators: Iterable[int]) -> set[int]:
-    """Return all that exclusive or makes of the generators, zero included."""
+    """Return all numbers that exclusive or makes from the generators, including zero."""
     space = {0}
     for generator in generators:
         space |= {generator ^ member for member in space}
@@ -19,7 +19,10 @@ def span(generators: Iterable[int]) -> set[int]:
 
 
 def orthogonal(space: Collection[int], width: int) -> list[int]:
-    """Return the numbers above zero, of `width` bits, that share an even count with each member."""
+    """Return the numbers above zero, of `width` bits, that share an even count with each member.
+
+    The count is that of the bits that are set in both.
+    """
     return [
         word
         for word in range(1, 2**width)
@@ -30,17 +33,19 @@ def orthogonal(space: Collection[int], width: int) -> list[int]:
 def largest_subspace(
     numbers: Collection[int], some_of: Collection[int], accepts: Callable[[Space], bool]
 ) -> Space | None:
-    """Return the largest closed set among `numbers` that is accepted, or None.
+    """Return the largest closed subset of `numbers` that is accepted; None if there is none.
+
+    Of several subsets of one size, it is the first that the search finds. The search begins with
+    the numbers that have the most bits.
 
     Parameters
     ----------
     numbers : collection of int
-        With zero.
+        The numbers, including zero.
     some_of : collection of int
-        Numbers above zero, of which the set holds at least one.
+        Numbers above zero. The subset holds at least one of them.
     accepts : callable
-        Among accepted sets of one size, the one that a search from the largest members down meets
-        first is returned.
+        Returns whether a closed set is accepted.
     """
     best: Space = frozenset()
 

@@ -1,7 +1,7 @@
 """Which trials are kept ready side by side, and in which order they take turns (rule 47).
 
-Randomised multiple interleaved trials (Abedi and Brecht, ICPE 2017): cells that are compared see
-the same minutes of the machine, so that what moves more slowly than a window cancels.
+These are randomised multiple interleaved trials (Abedi and Brecht, ICPE 2017). Compared cells see
+the same minutes of the machine, so changes that are slower than a window cancel.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Group = tuple[PlannedTrial, ...]
 def groups(plan: Plan, trials: Sequence[PlannedTrial]) -> list[Group]:
     """Return the groups of trials that take turns, in the order in which they are measured.
 
-    A group has trials of one block and one workload. Where a workload has more cells than may be
-    ready, those that share a default option stay together as far as they fit; a trial is measured
-    once in a block, and so its cell is in one group alone. Each trial is a group of its own where
-    the plan has no windows.
+    A group has trials of one block and one workload. If a workload has more cells than may be
+    ready, cells that differ only in their option stay together as far as they fit. A cell is
+    measured once in a block, so it is in only one group. If the plan has no windows, each trial is
+    its own group.
 
     Parameters
     ----------
     plan : Plan
-        The plan that they are of.
+        The plan of the trials.
     trials : sequence of PlannedTrial
-        What is to be measured, in the order of the plan, which is random within a block.
+        The trials to measure, in the order of the plan. That order is random within a block.
     """
     windows = plan.profile.windows
     if windows is None:
@@ -47,14 +47,14 @@ def groups(plan: Plan, trials: Sequence[PlannedTrial]) -> list[Group]:
 
 
 def most_ready(plan: Plan) -> int:
-    """Return how many trials of a plan are ready side by side at most."""
+    """Return the largest number of trials of a plan that are ready side by side."""
     return max(map(len, groups(plan, plan.trials)))
 
 
 def rounds(plan: Plan, group: Group) -> list[Group]:
-    """Return the order of the windows of a group: in each round, every trial has one.
+    """Return the order of the windows of a group, by round. Each trial has one window per round.
 
-    It depends on the plan's seed and the trials of the group alone.
+    The order depends only on the plan's seed and on the trials of the group.
     """
     windows = plan.profile.windows
     assert windows is not None
@@ -64,15 +64,15 @@ def rounds(plan: Plan, group: Group) -> list[Group]:
 
 
 def most_cells(plan: Plan) -> int:
-    """Return how many cells a workload of the plan has at most.
+    """Return the largest number of cells of a workload of the plan.
 
-    Above what may be ready, some see different minutes of the machine, as all do without windows.
+    If it is more than may be ready, some compared cells see different minutes of the machine.
     """
     return max(Counter(cell["workload"] for cell in plan.cells).values())
 
 
 def _split(trials: Sequence[PlannedTrial], ready: int) -> list[Group]:
-    """Pack trials into groups of `ready` at most, those with one default option into one."""
+    """Pack trials into groups of at most `ready`. Cells that differ only in option go together."""
     alike: dict[Cell, list[PlannedTrial]] = {}
     for planned in trials:
         alike.setdefault(planned.cell.but(option=DEFAULT), []).append(planned)
