@@ -1,4 +1,4 @@
-"""Campaigns: the only part that drives testbed, workload and meters together."""
+"""Campaigns: the only package that drives testbed, workload and meters together."""
 
 from fsgreen.campaign.drive import run
 from fsgreen.campaign.measure import measure

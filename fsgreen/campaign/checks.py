@@ -1,4 +1,4 @@
-"""The rules that a finished trial must meet before it counts (marked E in the statistics)."""
+"""The rules that a finished trial must meet before it counts: those that are enforced (mode E)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLD_SHARE, WARM_SHARE = 0.01, 0.95
-"""Rule 7: share of the files' bytes in the page cache, at most if cold and at least if warm."""
+"""Rule 7: share of the files' bytes in the page cache: the most if cold, the least if warm."""
 
 DISCARDED_SHARE = 0.99
-"""Rule 8: of the device that the disk below forgot; what others write meanwhile is left out."""
+"""Rule 8: least share of the device that must be discarded. The rest may be written by others."""
 
 ON_TIME_SHARE = 0.95
-"""Rule 10: share of the requests of a simulated disk answered within 2 % of their service time
-after the planned end, or within the floor of the machine where that is more. Memulator (FAST 2002)
-reached 99 % within 2 %."""
+"""Rule 10: least share of a simulated disk's requests that must be on time. A request is on time if
+it is answered at most 2 % of its service time after the planned end, or, if that is longer, within
+the floor of the machine. Memulator (FAST 2002) reached 99 % within 2 %."""
 
 TRAFFIC_MARGIN_X = 1.1
-"""A journal writes for all, so a little more may pass than its workload was given."""
+"""Rule 45: allowed traffic over the limit, as a journal also writes for other programs."""
 
 
 def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Check:
-    """Rule 7: as much of the files is in the page cache as the level says.
+    """Rule 7: the share of the files in the page cache fits the level of the cache.
 
-    `cold_cache` is what the testbed says of itself: whether a cache can be cold there, or what of
-    it can.
+    `cold_cache` is from the testbed's description: whether a cache can be cold there, or a text
+    that says what of it can.
     """
     detail = f"{level}: {100 * resident_share:.1f} % of the files' bytes in memory"
     if level == "warm":
@@ -44,7 +44,7 @@ def check_cache(level: str, resident_share: float, cold_cache: bool | str) -> Ch
 
 
 def check_memory(use: MemoryUse) -> Check:
-    """Rule 45: the programs of the workload ran in the memory that the level gives them."""
+    """Rule 45: the programs of the workload ran within the memory limit of the level."""
     detail = (
         f"{use.peak_b / 2**20:.0f} of {use.limit_b / 2**20:.0f} MiB in use at most, "
         f"taken back {use.reached_count} times"
@@ -53,9 +53,18 @@ def check_memory(use: MemoryUse) -> Check:
 
 
 def check_traffic(host: pd.DataFrame, measured: Sequence[Phase], limit_b_s: float) -> Check:
-    """Rule 45: no more passed to the disk, or came from it, than the level lets through.
+    """Rule 45: the traffic to and from the disk stayed within the limit of the level.
 
-    What leaves the page cache passes unbounded where the kernel does not know whose it is.
+    Write-back from the page cache is not limited if the kernel cannot tell which program caused it.
+
+    Parameters
+    ----------
+    host : DataFrame
+        The table `host.parquet`.
+    measured : sequence of Phase
+        The measured phases.
+    limit_b_s : float
+        The limit for each direction, in bytes per second.
     """
     time_s = sum(phase.duration_s for phase in measured)
     passed_b_s = {
@@ -67,11 +76,11 @@ def check_traffic(host: pd.DataFrame, measured: Sequence[Phase], limit_b_s: floa
 
 
 def check_device(level: str, mount: Mount) -> Check:
-    """Rule 8: the device was brought into the state of the level, as its counters show.
+    """Rule 8: the counters of the device show that it was brought into the state of the level.
 
-    Where the device below was left as it was, the text says why; whether that is a state which
-    trials can share, the rule is asked over all of them. That of an aged file system is its
-    fragmentation, which was measured.
+    If the device below was left as it was, the detail says why. Whether trials can share such a
+    state is judged over all trials, by `rules.device`. For an aged file system, the check is that
+    its fragmentation was measured.
     """
     if level == "aged":
         return Check(8, bool(mount.fragmentation), f"aged: {_fragmentation(mount)}")
@@ -103,21 +112,21 @@ def _fragmentation(mount: Mount) -> str:
 
 
 def check_scheduler(level: str, actual: str | None) -> Check:
-    """Rule 40: the I/O scheduler is that of the level; a device without a choice has none."""
+    """Rule 40: the I/O scheduler is that of the level; `actual` is None if there is no choice."""
     ok = level in ("as found", actual or "none")
     return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {actual} instead of {level}")
 
 
 def check_audits(first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]]) -> Check:
-    """Rule 9: at both ends of the trial the machine is as at the campaign's first audit."""
+    """Rule 9: the audits at both ends of the trial agree with the campaign's first audit."""
     changed = audit.differences([first, *ends])
     return Check(9, not changed, f"changed: {changed}" if changed else "unchanged")
 
 
 def check_text(first_sha256: str | None, ends_sha256: Sequence[str]) -> Check:
-    """Rule 9: at both ends of the trial the workload is the text that the campaign began with.
+    """Rule 9: at both ends of the trial, the workload has the text that the campaign began with.
 
-    Campaigns that are older than this do not know which it was; the ends are then compared.
+    Older campaigns did not record that text. Then only the two ends are compared.
     """
     seen = dict.fromkeys(sha256[:12] for sha256 in (first_sha256, *ends_sha256) if sha256)
     texts = " -> ".join(seen)
@@ -127,7 +136,7 @@ def check_text(first_sha256: str | None, ends_sha256: Sequence[str]) -> Check:
 def check_speed(
     first: Mapping[str, Any], ends: Sequence[Mapping[str, Any]], limit_percent: float
 ) -> Check:
-    """Rule 9: a core is as fast at both ends of the trial as at the campaign's first audit."""
+    """Rule 9: at both ends of the trial, a core is as fast as at the campaign's first audit."""
     speeds = [record.get("speed_loops_s") for record in (first, *ends)]
     known = [speed for speed in speeds if speed]
     if len(known) < len(speeds):
@@ -138,9 +147,9 @@ def check_speed(
 
 
 def check_settled(waited_s: float, power_w: float, band_w: float) -> Check:
-    """Rule 11: power was back in the idle band before the trial's work, in the mean of its idle.
+    """Rule 11: the mean power of the idle phase before the trial's work was in the idle band.
 
-    NaN is a power that no meter told.
+    `power_w` is NaN if no meter had a reading; the check then fails.
     """
     detail = f"{power_w:.1f} W against {band_w:.1f} W after {waited_s:.1f} s"
     return Check(11, power_w <= band_w, detail)
@@ -161,7 +170,7 @@ def check_power(energy: Mapping[str, MeterEnergy]) -> list[Check]:
 
 
 def check_budget(energy: MeterEnergy, limit_percent: float) -> Check:
-    """Rule 16: constant and edge terms stay below their share of the energy."""
+    """Rule 16: the constant and edge errors stay within their share of the energy."""
     share_percent = 100 * trace.constant_edge_share(energy.budget, energy.energy_j)
     detail = f"constant and edge errors are {share_percent:.2f} % of {energy.energy_j:.0f} J"
     if share_percent > limit_percent:
@@ -176,10 +185,23 @@ def check_others(
     cores: int,
     limit_percent: float,
 ) -> Check:
-    """Rule 10: other programs and the host took little of what was measured.
+    """Rule 10: other programs and the hypervisor took little processor time in the measured phases.
 
-    Work of the kernel cannot be told apart from the file system's own; user time can, and so can
-    time that the hypervisor stole.
+    Only user time and stolen time count. Other programs' kernel time cannot be told apart from that
+    of the file system.
+
+    Parameters
+    ----------
+    host : DataFrame
+        The table `host.parquet`.
+    measured : sequence of Phase
+        The measured phases.
+    workload_user_s : float
+        The user time of the workload in these phases, in seconds.
+    cores : int
+        The number of cores of the machine.
+    limit_percent : float
+        The limit, in per cent of all cores.
     """
     used_s = sum(_grown(host, name, measured) for name in ("cpu_user_s", "cpu_steal_s"))
     taken_s = max(0.0, used_s - workload_user_s)
@@ -188,7 +210,7 @@ def check_others(
 
 
 def _grown(host: pd.DataFrame, counter: str, phases: Sequence[Phase]) -> float:
-    """Return by how much a counter of the host grew in the phases."""
+    """Return the growth of a counter of the host in the phases, interpolated at their ends."""
     times_s = host["time_s"].to_numpy()
     return sum(
         float(np.diff(np.interp(phase.span_s, times_s, host[counter]))[0]) for phase in phases
@@ -196,7 +218,7 @@ def _grown(host: pd.DataFrame, counter: str, phases: Sequence[Phase]) -> float:
 
 
 def check_timing(timing: Mapping[str, Any], of: str = "disk") -> Check:
-    """Rule 10: the machine was calm enough for a simulated disk to keep its time."""
+    """Rule 10: the simulated disk answered on time, so the machine was calm enough."""
     requests, in_floor = timing["requests"], timing["in_floor"]
     if not requests:
         return Check(10, True, f"no request reached the simulated {of}")
@@ -209,19 +231,19 @@ def check_timing(timing: Mapping[str, Any], of: str = "disk") -> Check:
 
 
 def check_flush(flush: Flush, duration_s: float) -> Check:
-    """Rule 12: the flush is a phase of its own, so that what it wrote is known; never broken."""
+    """Rule 12: the flush is a phase of its own, so its bytes are known. This never fails."""
     flushed = f"{max(0, flush.dirty_before_b - flush.dirty_after_b) / 2**20:.1f} MiB"
     return Check(12, True, f"{flushed} of dirty pages were flushed after it, in {duration_s:.2f} s")
 
 
 def check_harness(cost: HarnessCost) -> Check:
-    """Rule 20: capturing costs little while the workload runs."""
+    """Rule 20: the harness takes little processor time while the workload runs."""
     percent = cost.cpu_percent
     return Check(20, percent < cost.LIMIT_PERCENT, f"{percent:.2f} % of a core")
 
 
 def check_workload(summary: WorkSummary) -> Check:
-    """Rule 20: the work is whole: not cut short, done if it has an end, and nothing failed."""
+    """Rule 20: the work is whole: not cut short, finished if it has an end, and without errors."""
     unfinished = summary.finished is False
     whole = not (summary.partial or unfinished or summary.errors) and summary.work_ops > 0
     detail = f"{summary.work_ops} operations"
@@ -235,7 +257,7 @@ def check_workload(summary: WorkSummary) -> Check:
 
 
 def check_events(events: Sequence[Event], phases: Sequence[Phase]) -> Check:
-    """Rule 20: each event was done, and in its phase."""
+    """Rule 20: each event happened, and within its phase."""
     wrong, done = [], []
     for event in events:
         within = [phase for phase in phases if phase.name == event.phase][-1:]
@@ -250,5 +272,5 @@ def check_events(events: Sequence[Event], phases: Sequence[Phase]) -> Check:
 
 
 def check_copies(lacking: str | None) -> Check:
-    """Rule 20: at the end, each copy that was to be kept of the files holds all of them."""
+    """Rule 20: at the end, each copy of the files is complete; `lacking` says what is missing."""
     return Check(20, lacking is None, lacking or "every copy holds all files")

@@ -1,4 +1,4 @@
-"""What becomes of a trial once its phases are over: its tables, its checks, and its record."""
+"""The end of a trial after its phases: its tables, its checks, and its record."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ from fsgreen.trace import MeterEnergy, meter_energies, sum_energies
 from fsgreen.trial import Clock, DiskFull, TrialRecord, TrialWriter
 
 ROOM_B = 16 << 20
-"""What is left free on the disk of the raw traces for a campaign to go on after it was full."""
+"""Least free space, on the disk of the raw traces, to continue after that disk was full."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What was seen and recorded while a trial ran.
+    """What was recorded while a trial ran.
 
     Attributes
     ----------
     clock : Clock
-        A moment before its phases.
+        The time before its phases, by both clocks.
     raw : Path
-        The bytes of the meters.
+        The file with the bytes of the meters.
     write_power : callable
-        Writes the table of power that they hold.
+        Writes the table of power from these bytes to a path.
+    host : DataFrame
+        The table `host.parquet`.
     audits : sequence of mapping
-        What the machine was before and after.
+        The audits before and after the trial.
     text_sha256 : str
-        The text of the workload before.
+        The hash of the workload's text before the trial.
     fault : FsgreenError, optional
-        Of a meter.
+        The fault of a meter.
     """
 
     clock: Clock
@@ -51,7 +53,7 @@ class Watched:
 
 
 def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> str | None:
-    """Keep a trial whose phases are over; return why it does not count, or None if it does."""
+    """Record a trial whose phases are over; return why it does not count, or None if it does."""
     context, planned = running.context, running.planned
     try:
         energy = _write_tables(running, watched, writer)
@@ -102,7 +104,7 @@ def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> st
 
 
 def revive(context: TrialContext, fault: FsgreenError | None) -> None:
-    """Open the meters again after a fault, or stop the campaign with that fault."""
+    """Start the meters again after a fault. Raises the fault if they do not start."""
     if fault is None:
         return
     for meter in context.meters.values():
@@ -116,7 +118,7 @@ def revive(context: TrialContext, fault: FsgreenError | None) -> None:
 def _write_tables(
     running: RunningTrial, watched: Watched, writer: TrialWriter
 ) -> dict[str, MeterEnergy]:
-    """Write the tables of a trial; return what each meter says, where there is something to say."""
+    """Write the tables of a trial; return the energy by meter, empty if there was no work."""
     power_file = writer.write_parts("power", watched.write_power)
     writer.write_table("host", watched.host)
     if running.outcome is None:
@@ -132,10 +134,10 @@ def _write_tables(
 
 
 def _make_room(running: RunningTrial, writer: TrialWriter, full: DiskFull) -> None:
-    """Give up what a trial wrote, with its file system, which may lie on the same disk.
+    """Delete what a trial wrote, with its file system, which may be on the same disk.
 
-    Raises `full` where that leaves no room for another trial: the campaign then ends, and goes on
-    once there is.
+    Raises `full` if there is still no room for another trial. The campaign then ends. It can
+    continue once there is room.
     """
     needed_b = max(ROOM_B, 2 * writer.written_b)
     writer.empty()
@@ -149,7 +151,7 @@ def _make_room(running: RunningTrial, writer: TrialWriter, full: DiskFull) -> No
 def _checks(
     running: RunningTrial, watched: Watched, energy: dict[str, MeterEnergy], text_sha256: str
 ) -> list[trial.Check]:
-    """Return what the rules say that can be asked once the work is done."""
+    """Return the checks that are possible only after the work."""
     assert running.outcome is not None
     context, summary, audits = running.context, running.outcome.summary, watched.audits
     identity, bounds = context.identity, context.plan.bounds
@@ -188,7 +190,7 @@ def _checks(
 
 
 def _reason(running: RunningTrial, fault: FsgreenError | None) -> str | None:
-    """Return why a trial does not count, None if it does."""
+    """Return why a trial does not count; None if it does."""
     if fault is not None:
         return fault.what
     broken = [f"rule {check.rule}: {check.detail}" for check in running.checks if not check.ok]
@@ -196,7 +198,7 @@ def _reason(running: RunningTrial, fault: FsgreenError | None) -> str | None:
 
 
 def _check_meters(context: TrialContext) -> trial.Check:
-    """Rule 21: each meter is still the one that the campaign began with."""
+    """Rule 21: each meter is the one that the campaign began with."""
     flaws = [
         f"{name}: {flaw.detail}"
         for name, meter in context.meters.items()
@@ -206,6 +208,6 @@ def _check_meters(context: TrialContext) -> trial.Check:
 
 
 def _mount_record(mount: Mount) -> dict[str, Any]:
-    """Return a mount without where it was; only what a program serves says by which."""
+    """Return the record of a mount, without its paths, and without `stacked` if that is None."""
     left_out = {"directory", "below", *(["stacked"] if mount.stacked is None else [])}
     return {name: value for name, value in asdict(mount).items() if name not in left_out}

@@ -1,4 +1,4 @@
-"""What the trials of a campaign have in common, and a trial while it runs."""
+"""What the trials of a campaign share, and the state of a running trial."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from fsgreen.workloads import Outcome, Workload
 
 @dataclass(frozen=True)
 class TrialContext:
-    """Where the trials of a campaign run, with which meters, and what they are held to.
+    """What the trials of a campaign share.
 
     Attributes
     ----------
     campaign, plan, testbed
-        Where their records go, what they are of, and what they run on.
+        Where their records go, their plan, and where they run.
     meters, infos : mapping
-        The open meters and what each is, by name.
+        The open meters, and the description of each, by name.
     efficiency_meters : tuple of str
-        Those that power in the idle band, and the efficiency, are of: they have one boundary.
+        The meters of the idle band and of the efficiency. They have one boundary.
     workloads : mapping
-        What runs, by what a cell asks of it.
+        The workload for the levels that a cell has of workload factors.
     identity : mapping
         `campaign.json`.
     beside : tuple of Testbed
-        More of the same kind, for trials that are ready side by side.
+        More testbeds of the same kind, for trials that are ready side by side.
     """
 
     campaign: Campaign
@@ -59,11 +59,11 @@ class TrialContext:
         return (self.testbed, *self.beside)
 
     def workload(self, planned: PlannedTrial) -> Workload:
-        """Return what runs in a trial."""
+        """Return the workload of a trial."""
         return self.workloads[asked_of_workload(planned.cell)]
 
     def idle_band_w(self, planned: PlannedTrial) -> float:
-        """Return the upper end of the idle band of a trial, with its disk (rule 11)."""
+        """Return the upper end of the idle band for the disk of a trial, in watts (rule 11)."""
         bands_w = self.identity.get("idle_bands_w", {})
         return float(bands_w.get(planned.cell.get("disk"), self.identity["idle_band_w"]))
 
@@ -78,28 +78,34 @@ class Prepared:
 
 @dataclass
 class RunningTrial:
-    """A trial while it runs: what its phases work with, and what they find.
+    """The state of a running trial: what its phases use, and what they find.
 
     Attributes
     ----------
+    context : TrialContext
+        What it shares with other trials.
+    planned : PlannedTrial
+        The trial in the plan.
+    capture : Capture
+        Records the meters.
     testbed : Testbed
         Where it runs.
     phases, events, checks : list
-        What happened, in its order, and the rules that were asked.
+        The phases, events and checks so far, in their order.
     prepared, outcome, flush : optional
-        What `prepare`, the work and `flush` found; None until then.
+        The results of `prepare`, of the work and of `flush`; None until then.
     memory : MemoryUse, optional
-        What was used of a memory that is bounded.
+        The use of a limited memory.
     simulated : dict
-        What is kept of a simulated disk.
+        What the record keeps of a simulated disk (`simulated.watched`).
     devices : dict
-        What passed to and from each device, where there are several.
+        The traffic of each device, if there are several (`passed.since`).
     harness : HarnessCost
-        What the harness took while the workload ran.
+        The processor time of the harness while the workload ran.
     guest : GuestTime, optional
-        What the guest that the workload ran in took of this machine.
+        The processor time that a guest took from this machine, if the workload ran in one.
     failure : str, optional
-        Why what the workload did cannot be told.
+        Why the trial failed: its work is not known.
     beside : Beside, optional
         The trials that it takes turns with.
     """
@@ -124,14 +130,14 @@ class RunningTrial:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Note a phase that lasts as long as the block."""
+        """Add a phase that lasts as long as the `with` block."""
         start_s = time.monotonic()
         yield
         self.phases.append(Phase(name, start_s, time.monotonic()))
 
     @property
     def sound(self) -> bool:
-        """Return whether nothing has happened so far because of which it does not count."""
+        """Return whether the trial still counts: no fault, no failure, and no failed check."""
         return (
             self.capture.fault is None
             and self.failure is None
@@ -139,7 +145,7 @@ class RunningTrial:
         )
 
     def measured(self) -> list[Phase]:
-        """Return what was measured: one interval, or its windows."""
+        """Return the measured phases: one, or one for each window."""
         return [phase for phase in self.phases if phase.name == "measure"]
 
 
@@ -153,15 +159,15 @@ def open_context(
     pulses: bool,
     beside: Sequence[Testbed] = (),
 ) -> TrialContext:
-    """Return what the trials of a campaign have in common, once it is what it began with.
+    """Return what the trials of a campaign share, after a check against its identity.
 
-    At the first start idle power is measured, the device probed, and all of it kept (rule 9).
+    The first start measures idle power, probes the device, and writes the identity (rule 9).
 
     Raises
     ------
     FsgreenError
-        If an event or a meter that the study names is not there, idle power cannot be measured, or
-        something is not as the campaign began with it.
+        If an event or a meter that the study names does not exist, if idle power cannot be
+        measured, or if something differs from what the campaign began with.
     """
     infos = {name: meter.describe() for name, meter in meters.items()}
     efficiency = _efficiency_meters(plan, infos, pulses=pulses)
@@ -185,7 +191,7 @@ def open_context(
         margin = 1 + plan.bounds["idle_band_percent"] / 100
         highest_w = max(idle_w.values())
         bands_w = {disk: power_w * margin for disk, power_w in idle_w.items() if disk is not None}
-        # Every trial is held to the speed of one of them. What passes only makes a core slower.
+        # Trials are compared with the fastest audit: a passing disturbance only slows a core down.
         audits = [today["audit"], audit.audit()]
         trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))
         audits.append(audit.audit())
@@ -218,10 +224,11 @@ def open_context(
 def _efficiency_meters(
     plan: Plan, infos: Mapping[str, MeterInfo], *, pulses: bool
 ) -> tuple[str, ...]:
-    """Return the meters that power in the idle band, and each trial's efficiency, are of.
+    """Return the names of the meters of the idle band and of each trial's efficiency.
 
-    Where none of them is what the study names, but pulses are made for one that records on its
-    own, they are those of the trial: the efficiency in the tables is over that which is attached.
+    The study may name a meter that is not among them but records on its own, with load pulses. Then
+    all meters of the trial count here, and the tables later have the efficiency of the attached
+    meter.
     """
     boundaries = {name: info.boundary for name, info in infos.items()}
     where = f"studies/{plan.study}.yaml"

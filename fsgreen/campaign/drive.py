@@ -1,4 +1,4 @@
-"""Runs a campaign: every pending trial of its plan, each whole or not at all, resumable."""
+"""Runs a campaign: measures each pending trial of its plan, whole or not at all; can be resumed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from fsgreen.preflight import Finding
 from fsgreen.testbeds import Testbed
 
 ATTEMPTS = 3
-"""How often a trial that breaks a rule is measured before the campaign goes on without it."""
+"""Most attempts at a trial in one start. After these, the campaign continues without it."""
 
 COPIES = 5
-"""How many attempts that broke a rule a trial has over all starts: then it is left out."""
+"""Most failed attempts at a trial over all starts. After these, it is left out."""
 
 IN_A_ROW = 10
-"""How many trials in a row may be given up so before the campaign stops: it is no accident then."""
+"""If this many trials in a row are given up, the campaign stops, as that is no accident."""
 
 BAR_FORMAT = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
 
@@ -54,29 +54,32 @@ def run(
     Parameters
     ----------
     plan : Plan
-        What is to be measured. A campaign that has begun accepts its own plan only.
+        What to measure. A campaign that has begun accepts only its own plan.
     name : str
-        The campaign's name.
+        The name of the campaign.
     testbed : Testbed
-        Where it runs; closed by the caller.
+        Where the trials run. The caller closes it.
     meters : sequence of mappings, optional
-        The `[[meter]]` tables of a testbed file; without them the emulated pair is used.
+        The `[[meter]]` tables of a testbed file. By default, the emulated pair of meters is used.
     pulses : bool, optional
-        Make load pulses before the first trial, after the last, and between those of a campaign
-        of hours (rule 17).
+        Whether to make load pulses before the first trial, after the last, and about every hour in
+        between (rule 17).
     preflight : sequence of Finding, optional
-        What the preflight table said before this start, for the record (rule 10).
+        The findings of the preflight table before this start, for the record (rule 10).
     beside : sequence of Testbed, optional
-        More of the same kind, where the plan has windows: one for each trial that is ready at once.
+        More testbeds of the same kind if the plan has windows: one for each further trial that is
+        ready at once.
     blocks : collection of int, optional
-        Those of the plan that are measured here, all by default; `at_rest` may change which.
+        The blocks to measure here. The default is all. `at_rest` may change the collection.
     at_rest : callable, optional
-        Called between trials, while nothing is measured: the next begins when it returns.
+        Called between trials, while nothing is measured. The next trial begins when it returns.
 
     Raises
     ------
     FsgreenError
-        For anything that stops the campaign; the whole trials so far are kept.
+        If something stops the campaign. The whole trials so far are kept.
+    NotAll
+        If some trials broke a rule in each attempt. All others are measured.
     """
     workloads = load_workloads(plan, testbed)
     check_turns(plan, workloads, (testbed, *beside))
@@ -112,7 +115,7 @@ def run(
 def _tables(
     meters: Sequence[Mapping[str, Any]] | None, testbed: Testbed
 ) -> Sequence[Mapping[str, Any]] | None:
-    """Return the tables of the meters; on a simulated disk they are told which one it is."""
+    """Return the tables of the meters. Those of a simulated disk's meters name its socket."""
     simulator = testbed.simulator()
     return meters if simulator is None else simdisk.tables(meters, simulator.path)
 
@@ -120,11 +123,11 @@ def _tables(
 def _measure(
     context: TrialContext, marks: LoadPulses | None, at_rest: Callable[[], object] | None
 ) -> list[str]:
-    """Measure what is due until nothing is; return the trials that broke a rule each time.
+    """Measure until no trial is due; return the trials that broke a rule in each attempt.
 
-    A block beyond the minimum is decided when those before it are whole (rule 27), so that a trial
-    which broke a rule each time holds it back until the next start. Raises FsgreenError where
-    `IN_A_ROW` did.
+    A block beyond the minimum is decided once all blocks before it are whole (rule 27). So a trial
+    that is given up delays it until the next start. Raises FsgreenError if `IN_A_ROW` trials in a
+    row are given up.
     """
     campaign, plan = context.campaign, context.plan
     trials, invalid = trial.list_trials(campaign.folder), trial.list_invalid(campaign.folder)
@@ -163,7 +166,7 @@ def _measure(
 
 
 def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
-    """Return the trials that broke a rule so often that no further start measures them."""
+    """Return the trials that broke a rule in `COPIES` attempts: they are not measured again."""
     often = Counter(attempt.name for attempt in invalid)
     given_up = [due.trial for due in campaign.pending() if often[due.trial] >= COPIES]
     for name in given_up:
@@ -177,7 +180,10 @@ def _given_up(campaign: Campaign, invalid: Sequence[trial.Trial]) -> list[str]:
 
 
 def _measure_group(context: TrialContext, group: Group, pace: Pace, bar: tqdm) -> list[str]:
-    """Return which trials do not count, after `ATTEMPTS` at most, and `COPIES` over all starts."""
+    """Measure a group; return the trials that do not count after their last attempt.
+
+    A trial has at most `ATTEMPTS` attempts now, and `COPIES` over all starts.
+    """
     before = Counter(attempt.name for attempt in trial.list_invalid(context.campaign.folder))
     left = group
     for attempt in range(ATTEMPTS):
@@ -200,7 +206,7 @@ def _measure_group(context: TrialContext, group: Group, pace: Pace, bar: tqdm) -
 
 
 def _run(context: TrialContext, group: Group) -> dict[str, str | None]:
-    """Run trials, in turns where the plan has windows; return why each does not count, or None."""
+    """Run trials, in turns if the plan has windows; return why each does not count, or None."""
     if context.plan.profile.windows is not None:
         return run_group(context, group)
     [planned] = group

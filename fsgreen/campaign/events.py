@@ -1,7 +1,7 @@
-"""Events: what a study has done to the device, the stack or the workload in the course of a trial.
+"""Events: actions on the device, the stack or the workload at given times of a trial.
 
-A device, a stack or a workload offers events by name; a profile says when each is to happen. When
-it did, is in the record.
+A device, a stack or a workload offers events by name. A profile says when each happens. The record
+has the time at which it did.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fsgreen.trial import Event
 
 @runtime_checkable
 class OffersEvents(Protocol):
-    """A device, a stack or a workload to which something can be done while a trial runs."""
+    """A device, a stack or a workload that offers events."""
 
     def events(self) -> Mapping[str, Callable[[], None]]:
-        """Return what can be done, by name; a call may raise FsgreenError."""
+        """Return the events as callables by name. A call may raise FsgreenError."""
         ...
 
 
@@ -32,7 +32,7 @@ def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
     Raises
     ------
     FsgreenError
-        If two offer one of the same name.
+        If two of them offer an event of the same name.
     """
     calls: dict[str, Callable[[], None]] = {}
     for source in sources:
@@ -49,7 +49,17 @@ def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
 
 
 def check_offered(planned: Sequence[PlannedEvent], known: Iterable[str], where: str) -> None:
-    """Raise FsgreenError where a study names an event that nothing offers."""
+    """Raise FsgreenError if a study names an event that nothing offers.
+
+    Parameters
+    ----------
+    planned : sequence of PlannedEvent
+        The events of a profile.
+    known : iterable of str
+        The names of the events that are offered.
+    where : str
+        The place that the error names.
+    """
     names = list(known)
     for event in planned:
         if event.do not in names:
@@ -68,16 +78,19 @@ def during(
     begins_s: Mapping[str, float],
     known: Mapping[str, Callable[[], None]],
 ) -> Iterator[list[Event]]:
-    """Do events at their times in a thread beside the block; its list has them when it ends.
+    """Run events at their times, in a thread beside the `with` block.
+
+    The list that the block gets holds the events when the block has ended. An event that failed, or
+    that came too late, has a `fault`.
 
     Parameters
     ----------
     planned : sequence of PlannedEvent
-        All events of the trial; those of other phases are left alone.
+        All events of the trial. Those of other phases are ignored.
     begins_s : mapping of str to float
-        When each phase of the block begins, in host monotonic seconds.
+        The start of each phase of the block, in host monotonic seconds.
     known : mapping
-        What can be done, by name.
+        The events that are offered, by name.
     """
     here = [event for event in planned if event.phase in begins_s]
     due = [(begins_s[event.phase] + event.at_s, event) for event in here]
@@ -108,7 +121,7 @@ def during(
 
 
 def _done(do: Callable[[], None]) -> str | None:
-    """Do it; return why it could not be done."""
+    """Run an event; return why it failed, or None."""
     try:
         do()
     except Exception as error:

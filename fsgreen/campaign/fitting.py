@@ -1,4 +1,4 @@
-"""Whether a plan fits its testbed and its machine: asked before anything is made."""
+"""Whether a plan fits its testbed and its machine: checked before anything is made."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from fsgreen.testbeds import Testbed
 from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload
 
 Workloads = dict[Cell, Workload]
-"""By what a cell asks of its workload."""
+"""Workloads by the levels that cells have of workload factors."""
 
 LOAD = "load_ops_s"
-"""The factor that is told to each run, not to the workload."""
+"""The factor that is passed to each run, not to the workload."""
 
 
 def asked_of_workload(cell: Cell) -> Cell:
-    """Return the levels by which workloads differ."""
+    """Return the levels of a cell that determine its workload."""
     return cell.only(factors.of_owner("workload")).but(**{LOAD: None})
 
 
 def told_to_workload(plan: Plan, cell: Cell) -> dict[str, Level | None]:
-    """Return the levels that a workload is made with: the cell's, else what the study holds."""
+    """Return the levels that a workload is made with: the cell's, else the study's constants."""
     levels = plan.levels(cell)
     others = [name for name in factors.of_owner("workload") if name not in ("workload", LOAD)]
     return {name: levels.get(name) for name in others}
 
 
 def workload_of(plan: Plan, cell: Cell) -> Workload:
-    """Return what runs in a cell, at the scale of the plan.
+    """Return the workload of a cell, at the scale of the plan.
 
     Raises
     ------
     FsgreenError
-        For an unknown workload.
+        If the workload is unknown.
     """
     name = cell["workload"]
     scale = plan.profile.scale.get(name, 1.0)
@@ -45,14 +45,14 @@ def workload_of(plan: Plan, cell: Cell) -> Workload:
 
 
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
-    """Return what runs in the trials of a plan, once all of it can.
+    """Return the workloads of a plan, after checks that all of its trials can run.
 
     Raises
     ------
     FsgreenError
-        For an unknown workload, for a file system, option, device, scheduler or disk that the
-        testbed does not have, for a cold cache in memory, and for files that fit neither the image
-        nor, warm, the memory.
+        If a workload is unknown; if the testbed lacks a file system, option, device, scheduler or
+        disk; if a cache in memory must be cold, or a cache with a memory limit warm; if files do
+        not fit the image, or those of a warm cache the memory; if the kernel cannot set a limit.
     """
     workloads: Workloads = {}
     in_memory = testbed.describe()["cold_cache"] is False
@@ -80,7 +80,17 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
 
 
 def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> None:
-    """Raise FsgreenError where the trials of a plan with windows cannot take turns (rule 47)."""
+    """Raise FsgreenError if a plan has windows but its trials cannot take turns (rule 47).
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    workloads : mapping
+        What `load_workloads` returns.
+    opened : sequence of Testbed
+        The open testbeds.
+    """
     windows = plan.profile.windows
     if windows is None:
         return
@@ -112,7 +122,7 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
 
 
 def _check_shared_memory(plan: Plan, workloads: Workloads, ready: int, where: str) -> None:
-    """Refuse files that drive those of the others out of a cache that is not bounded for each."""
+    """Refuse files of trials that would evict each other from a page cache without limits."""
     unbounded = [cell for cell in plan.cells if plan.memory_limit_b(cell) is None]
     files_b = ready * max(
         (workloads[asked_of_workload(cell)].size_b for cell in unbounded), default=0
@@ -157,7 +167,7 @@ def _never_warm(plan: Plan, cell: Cell) -> FsgreenError:
 
 
 def _check_memory(workload: Workload, plan: Plan) -> None:
-    """Refuse a warm cache for files that the memory cannot hold (rule 7)."""
+    """Refuse a warm cache for files that do not fit the memory (rule 7)."""
     memory_b = audit.audit()["memory_b"]
     if memory_b is not None and workload.size_b > memory_b:
         raise FsgreenError(

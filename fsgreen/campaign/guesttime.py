@@ -1,4 +1,4 @@
-"""What a guest takes of this machine while a workload runs in it."""
+"""The processor time that a guest takes from this machine while a workload runs in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ PERIOD_S = 0.1
 
 
 class GuestTime:
-    """The processor time of a guest in user mode, read ten times a second."""
+    """The user time of a guest, sampled ten times a second.
+
+    Parameters
+    ----------
+    processor_s : callable
+        Returns the guest's user and system time in seconds; None if there is no guest.
+    """
 
     def __init__(self, processor_s: Callable[[], tuple[float, float] | None]) -> None:
         self._processor_s = processor_s
@@ -25,7 +31,7 @@ class GuestTime:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Read it as long as the block lasts."""
+        """Sample as long as the `with` block lasts."""
         ended = threading.Event()
 
         def watch() -> None:
@@ -51,10 +57,11 @@ class GuestTime:
     def user_s(
         self, host_times_s: npt.NDArray[np.float64], measured: Sequence[Phase]
     ) -> float | None:
-        """Return the seconds taken in the phases, None where no guest was watched.
+        """Return the guest's user time in the phases, in seconds; None without a guest.
 
-        The machine's own counters are known at `host_times_s` alone, and taken to grow evenly in
-        between; so is this, or what differs at the edges of a phase would pass for others' work.
+        The counters of the machine are known only at `host_times_s`, shape (samples,), and are
+        interpolated in between. The guest's time is interpolated at the same times. Otherwise the
+        difference at the edges of a phase would look like the work of other programs.
         """
         if not self._times_s:
             return None

@@ -1,6 +1,6 @@
-"""What a campaign began with, and what may not be another when it goes on.
+"""Checks, when a campaign continues, that testbed, meters, workloads and machine are the same.
 
-What the analysis would not pool is refused here, before days are spent on it.
+The analysis could not pool different ones. So they are refused here, before days are spent on them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ from fsgreen import audit
 from fsgreen.errors import FsgreenError
 
 OF_THE_DAY = ("device", "floor", "folder", "privileges", "schedulers", "why")
-"""What a testbed says of itself that may differ from day to day."""
+"""Keys of a testbed's description that may differ from day to day."""
 
 LAYERS = ("lowerdir=", "upperdir=", "workdir=")
-"""Options of overlay that name folders of one container; the next one has others."""
+"""Mount options of overlay that name the folders of a container. Other containers have others."""
 
 
 def check_same(key: str, begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path) -> None:
-    """Raise FsgreenError if the testbed, the meters or the boundary is another one."""
+    """Raise FsgreenError if a key of the identity has changed: testbed, meters or boundary.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+    begun, today : mapping
+        The identity that the campaign began with, and the present one.
+    folder : Path
+        The folder of the campaign.
+    """
     then, now = _lasting(begun[key]), _lasting(today[key])
     if then != now:
         raise FsgreenError(
@@ -34,10 +44,10 @@ def check_same(key: str, begun: Mapping[str, Any], today: Mapping[str, Any], fol
 
 
 def check_texts(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path) -> None:
-    """Raise FsgreenError if the text of a workload is another one (rule 9).
+    """Raise FsgreenError if the text of a workload has changed (rule 9).
 
-    Its name stays, and what is done under it would be pooled with something else. An older campaign
-    does not know which text it began with.
+    Its name is still the same, so different work would be pooled. An older campaign did not record
+    its texts; then nothing is checked.
     """
     texts = begun.get("workloads", {})
     changed = {
@@ -59,7 +69,7 @@ def check_texts(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path
 
 
 def check_machine(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path) -> None:
-    """Raise FsgreenError if the machine is not as the campaign began with it (rule 9)."""
+    """Raise FsgreenError if the audit of the machine differs from the campaign's first (rule 9)."""
     changed = audit.differences([begun["audit"], today["audit"]])
     if changed:
         lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]

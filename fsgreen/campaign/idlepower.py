@@ -1,4 +1,4 @@
-"""Idle power before the first trial, by which it is told whether the machine has settled."""
+"""Idle power before the first trial: it tells later whether the machine has settled."""
 
 from __future__ import annotations
 
@@ -17,19 +17,25 @@ from fsgreen.progress import progress
 from fsgreen.testbeds import Testbed
 
 ATTEMPTS = 3
-"""How often it is measured where others use the machine meanwhile."""
+"""Most attempts to measure it while other programs use the machine."""
 
 IDLE_S = 5.0
-"""How long idle power is measured before the first trial (rule 18), at least."""
+"""Least duration of the measurement (rule 18)."""
 
 IDLE_READINGS = 3
-"""As many readings of the slowest meter at least: the first of a counter is no power yet."""
+"""Least number of readings of the slowest meter. The first one of a counter gives no power."""
 
 
 def idle_powers_w(
     campaign: Campaign, plan: Plan, testbed: Testbed, meters: Mapping[str, Meter]
 ) -> dict[str | None, float]:
-    """Return the idle power with each disk of the plan, by its name; None is the testbed's own."""
+    """Return the idle power with each disk of the plan, in watts; None is the testbed's own disk.
+
+    Raises
+    ------
+    FsgreenError
+        If other programs use the machine in each attempt, or if a meter has no sound reading.
+    """
     idle_w = {}
     for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
         testbed.load({"disk": disk})
@@ -38,10 +44,10 @@ def idle_powers_w(
 
 
 def _idle_power_w(campaign: Campaign, meters: Mapping[str, Meter], others_percent: float) -> float:
-    """Return the mean total power of some seconds in which the harness does nothing.
+    """Return the mean total power of some idle seconds, in watts.
 
-    Raises FsgreenError where others do: the band of rule 11 would be too wide for all trials. So
-    does a meter without a reading, without which it would be too narrow.
+    Raises FsgreenError if other programs are busy, as the band of rule 11 would be too wide for all
+    trials. It also does if a meter has no reading, as the band would be too narrow.
     """
     busy_percent, who = 0.0, ""
     for _ in range(ATTEMPTS):
@@ -66,7 +72,7 @@ def _mean_power_w(raw: Path, meters: Mapping[str, Meter]) -> float:
     seconds = math.ceil(max(IDLE_S, IDLE_READINGS / slowest_hz))
     try:
         with Capture(meters, raw, None) as capture:
-            # A meter that is read once in minutes takes many of them.
+            # With a meter that is read once in minutes, this takes many minutes.
             for _ in progress(range(seconds), "idle power", "s"):
                 time.sleep(1)
                 if capture.fault is not None:

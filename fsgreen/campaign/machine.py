@@ -1,9 +1,9 @@
-"""One campaign at a time on a machine: each would be what disturbs the other.
+"""One campaign at a time on a machine, as two would disturb each other.
 
-The one that measures has bound a name of the kernel's, which goes with its process however that
-ends, and needs no file that every user may write (unix(7), abstract sockets). Containers with a
-network of their own have names of their own. The variable FSGREEN_MACHINE sets campaigns apart that
-may run side by side, as those of tests.
+The process that measures binds the name of an abstract socket (unix(7)). The kernel releases the
+name when the process ends, however it ends. No file is needed that every user may write. Containers
+with a network namespace of their own have names of their own. Campaigns with different values of
+the variable FSGREEN_MACHINE may run side by side; tests use this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the name of a study to measured trials: what the command and the notebook both do."""
+"""From the name of a study to measured trials: used by the command and by the notebook."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ def measure(
     blocks: Collection[int] | None = None,
     at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
-    """Measure the pending trials of a study and print where and on what.
+    """Measure the pending trials of a study; print the testbed and the preflight warnings.
 
-    What a killed run left mounted or attached is removed first, and what others left unwritten is
-    written. What the preflight table warns of is printed, and kept with the campaign. On a testbed
-    with one file system only its cells are measured, and the plan says so.
+    First, mounts and devices that a killed run left behind are removed, and what others left
+    unwritten is written. Warnings of the preflight table are kept with the campaign. If the testbed
+    has only one file system, only the cells on it are measured, and the plan says so.
 
     Parameters
     ----------
     study : str or Study
-        What is measured, by its name or as a caller made it of what that declares. By its name, a
-        campaign FLEET.TESTBED has the order that the testbed has in the fleet.
+        The name of the study, or a study that the caller made. If it is a name, and the campaign is
+        called FLEET.TESTBED, the order of trials is that of the testbed in the fleet.
     profile : str
-        How much of it.
+        The name of the profile.
     name : str, optional
-        The campaign's name; STUDY-PROFILE by default.
+        The name of the campaign. The default is STUDY-PROFILE.
     place : TestbedFile, optional
-        Where, and with which meters; the best testbed that works here by default.
+        The testbed and the meters. The default is the best testbed that works here.
     blocks : collection of int, optional
-        Those of the plan that are measured here, all by default; `at_rest` may change which.
+        The blocks to measure here. The default is all. `at_rest` may change the collection.
     at_rest : callable, optional
-        Called between trials, while nothing is measured: the next begins when it returns.
+        Called between trials, while nothing is measured. The next trial begins when it returns.
 
     Raises
     ------
     FsgreenError
-        For anything that cannot be measured; before anything is formatted where that is known.
+        If something cannot be measured. If that is known beforehand, nothing has been formatted.
     """
     asked = design.load_study(study) if isinstance(study, str) else study
     campaign = Campaign(name or f"{asked.name}-{profile}")
@@ -60,7 +60,7 @@ def measure(
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
     with campaign.alone():
-        pass  # a second harness is told of the first; it does not wait for it
+        pass  # a second harness of the same campaign gets an error; it does not wait
     with ExitStack() as stack:
         stack.enter_context(machine_alone())
         for line in testbeds.sweep():
@@ -99,9 +99,9 @@ def measure(
 
 
 def look(place: TestbedFile, plan: design.Plan) -> list[preflight.Finding]:
-    """Return what the preflight table finds where a plan is to be measured; takes a second or two.
+    """Return the findings of the preflight table for a testbed and a plan.
 
-    It changes nothing.
+    It takes a second or two, and changes nothing.
     """
     return preflight.check(
         folder=_images(place, kind_of_testbed(place, plan)),
@@ -125,7 +125,7 @@ def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
 
 
 def _images(place: TestbedFile, kind: str) -> Path | None:
-    """Return where images go; None where that is the choice of the best testbed."""
+    """Return the folder of images; None if the choice of the best testbed decides."""
     if place.folder is not None:
         return place.folder
     if place.in_memory:
@@ -134,21 +134,22 @@ def _images(place: TestbedFile, kind: str) -> Path | None:
 
 
 def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
-    """Return the kind of testbed: `auto` is a simulated disk where the plan names one."""
+    """Return the kind of testbed. `auto` becomes a simulated disk if the plan names a disk."""
     names_disk = any(plan.levels(cell)["disk"] is not None for cell in plan.cells)
     return "simdisk" if place.kind == "auto" and names_disk else place.kind
 
 
 def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
-    """Return the disk to begin with, on which idle power and probes are: that of the cells.
+    """Return the name of the disk to begin with; idle power and probes are measured on it.
 
-    Where they have several, it is the one asked for, or the first cell's: the fastest disk that is
-    known may be too fast for this machine.
+    It is the disk of all cells. If cells have several, it is the one that the testbed file or the
+    command line names, or else the first cell's, as the fastest known disk may be too fast for this
+    machine.
 
     Raises
     ------
     FsgreenError
-        If another is asked for than all cells of the study have.
+        If all cells have one disk and another one is asked for.
     """
     constant = plan.levels({})["disk"]
     if constant is not None and place.disk not in (None, constant):

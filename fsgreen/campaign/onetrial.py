@@ -1,4 +1,4 @@
-"""One trial from mkfs to record: the only place where testbed, workload and meters meet."""
+"""One trial from mkfs to record: here testbed, workload and meters work together."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
 
 
 def sampler(testbed: Testbed) -> HostSampler:
-    """Return what reads the counters of the machine and of a testbed's device."""
+    """Return a sampler of the counters of the machine and of a testbed's device."""
     servers = None if testbed.simulator() is None else simulated.Servers(testbed).processor_s
     return HostSampler(testbed.device_name, servers, testbed.counters)

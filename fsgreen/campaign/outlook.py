@@ -1,4 +1,4 @@
-"""What another block would bring, and what it would take: pure functions of what was measured."""
+"""What further blocks would gain, and how long they would take, from what was measured."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from fsgreen.design import Cell, Measured, Plan, Trials
 
 @dataclass(frozen=True)
 class Prospect:
-    """What would bring a cell that misses the target below it (rule 28).
+    """What a cell needs whose interval is still too wide (rule 28).
 
-    `metric` is the one that needs most trials, `half_width_percent` its 95 % half-width with the
-    `n` trials so far, `needed` the trials that it would take. `duration_s` is that of the further
-    blocks, each with this cell, what it is compared with and the baseline.
+    `metric` is the one that needs the most trials. `half_width_percent` is its 95 % half-width with
+    the `n` trials so far. `needed` is the number of trials for the target. `duration_s` is the
+    duration of the further blocks, each with this cell, the cells that it is compared with, and the
+    baseline.
     """
 
     cell: Cell
@@ -31,15 +32,15 @@ class Prospect:
 
     @property
     def blocks(self) -> int:
-        """Return how many further blocks that is."""
+        """Return the number of further blocks."""
         return self.needed - self.n
 
 
 def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
-    """Return the cells whose intervals are still too wide, those that take least first.
+    """Return the cells whose intervals are still too wide, the quickest to narrow first.
 
-    What a cell needs is told from its own scatter so far: a rough number after few trials. Cells of
-    which nothing can be told, with a single trial, are left out.
+    The number of trials follows from the cell's own scatter so far, so it is rough after few
+    trials. Cells with a single trial are left out, as nothing is known of their scatter.
     """
     target_percent = plan.bounds["ci_half_width_percent"]
     wide = []
@@ -60,16 +61,16 @@ def prospects(plan: Plan, trials: Trials, pace: Pace) -> list[Prospect]:
 
 
 def together_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace) -> float:
-    """Return what the blocks take that bring all these cells below the target, in seconds."""
+    """Return the duration of the blocks that bring all these cells below the target, in seconds."""
     first = min((prospect.n for prospect in wanting), default=0)
     last = max((prospect.needed for prospect in wanting), default=0)
     return _blocks_s(plan, wanting, pace, first + 1, last)
 
 
 def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
-    """Return what the blocks that are not decided yet are likely to take, in seconds.
+    """Return the likely duration of the blocks that are not decided yet, in seconds.
 
-    Each cell is taken to go on until it has the trials that its scatter so far asks for.
+    It is assumed that each cell continues until it has the trials that its scatter requires.
     """
     decided = design.due(plan, trials)[-1].block
     wanting = prospects(plan, trials, pace)
@@ -77,9 +78,9 @@ def further_s(plan: Plan, trials: Trials, pace: Pace) -> float:
 
 
 def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]]:
-    """Yield each metric with its variance components over the blocks that are whole (rule 5).
+    """Yield each metric with its components of variance over the whole blocks (rule 5).
 
-    A trial makes its file system anew: what differs from mkfs to mkfs is part of "between trials".
+    Each trial makes a new file system, so differences between makings are part of "between trials".
     """
     of_block: dict[int, dict[Cell, Measured]] = {}
     for planned in plan.trials:
@@ -92,7 +93,7 @@ def scatter(plan: Plan, trials: Trials) -> Iterator[tuple[str, stats.Components]
 
 
 def _blocks_s(plan: Plan, wanting: Sequence[Prospect], pace: Pace, first: int, last: int) -> float:
-    """Return what the blocks from `first` to `last` take with the cells that want them."""
+    """Return the duration of the blocks from `first` to `last`, with the cells that need them."""
     changes = {
         at for prospect in wanting for at in (prospect.n, prospect.needed) if first <= at < last
     }

@@ -1,4 +1,4 @@
-"""How long trials take, by those that were seen."""
+"""How long trials take, estimated from earlier ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from fsgreen.trial import Trial
 
 
 class Pace:
-    """Seconds that a trial costs: those of all attempts over the number of those that count.
+    """The seconds per trial that counts: the time of all attempts over the number that count.
 
-    A cell of which none counts takes what its workload takes, else what any trial takes, else the
-    least that the plan declares.
+    If no trial of a cell counts, the pace of its workload is taken, else that of all trials, else
+    the least duration that the plan declares.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -23,14 +23,14 @@ class Pace:
 
     @classmethod
     def of(cls, plan: Plan, trials: Iterable[Trial]) -> Pace:
-        """Return the pace of trials on disk, those included that do not count."""
+        """Return the pace of trials on disk. It includes those that do not count."""
         pace = cls(plan)
         for trial in trials:
             pace.see(trial)
         return pace
 
     def see(self, trial: Trial) -> None:
-        """Note a trial on disk."""
+        """Add a trial on disk."""
         if trial.record.phases:
             duration_s = trial.record.phases[-1].end_s - trial.record.clock.monotonic_s
             if trial.record.beside is not None:
@@ -39,13 +39,13 @@ class Pace:
             self.add(cell, duration_s, counts=trial.record.exit == "ok")
 
     def add(self, cell: Cell, duration_s: float, *, counts: bool) -> None:
-        """Note an attempt at a trial, and whether it counts."""
+        """Add an attempt at a trial, and whether it counts."""
         for group in self._groups(cell):
             self._spent_s[group] += duration_s
             self._counted[group] += counts
 
     def total_s(self, cells: Iterable[Cell]) -> float:
-        """Return what a trial of each of the cells costs together."""
+        """Return the total seconds of one trial of each cell."""
         return sum(map(self._trial_s, cells))
 
     def _trial_s(self, cell: Cell) -> float:
@@ -60,21 +60,21 @@ class Pace:
 
 
 def foretold_s(plan: Plan, cells: Iterable[Cell], seen: Plan, pace: Pace) -> float:
-    """Return what a trial of each of these cells is likely to take under another plan, in seconds.
+    """Return the likely total seconds of one trial of each cell under another plan.
 
-    What trials took beside their declared phases (making files, waiting for idle power, those that
-    do not count) grows with the files. Readers end with their files, so that all of it does.
+    The time beyond the declared phases (making files, waiting for idle power, attempts that do not
+    count) grows with the files. Readers end with their files, so all of their time grows.
 
     Parameters
     ----------
     plan : Plan
-        The plan to come.
+        The plan of the future trials.
     cells : iterable of Cell
         Some of its cells.
     seen : Plan
-        The plan of the trials that were seen.
+        The plan of the past trials.
     pace : Pace
-        That of these trials.
+        The pace of the past trials.
     """
     total_s = 0.0
     for cell in cells:

@@ -1,4 +1,4 @@
-"""What passed to and from each device of a trial, where it has several."""
+"""The traffic of each device of a trial that has several."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fsgreen.testbeds import Testbed
 
 COUNTED = ("read_b", "write_b", "reads_count", "writes_count")
 STARTS = "start_stops_count"
-"""How often the platters of a simulated disk were started."""
+"""The counter of starts of a simulated disk's platters."""
 
 Counters = Mapping[str, Mapping[str, float]]
-"""Bytes and requests, cumulative, by what a device is to the cell."""
+"""Cumulative bytes and requests by the role of the device in the cell, then by counter."""
 
 
 def counted(testbed: Testbed) -> Counters:
-    """Return the counters of the devices of a trial that has several; empty where it has one."""
+    """Return the counters of a trial's devices; empty if it has only one."""
     devices = testbed.devices()
     if len(devices) < 2:
         return {}
@@ -30,7 +30,7 @@ def counted(testbed: Testbed) -> Counters:
 
 
 def since(before: Counters, now: Counters) -> dict[str, dict[str, float]]:
-    """Return by how much each counter has grown."""
+    """Return the growth of each counter, by role of the device."""
     return {
         role: {name: value - before[role][name] for name, value in of_device.items()}
         for role, of_device in now.items()

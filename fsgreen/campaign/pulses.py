@@ -1,4 +1,4 @@
-"""Load pulses by which a meter's clock is fitted to the host's (rule 17): one burner per CPU."""
+"""Load pulses, to fit the clock of a meter to the host's (rule 17): one burner process per CPU."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from fsgreen.errors import FsgreenError
 from fsgreen.trace import pulse_edges, pulse_runs
 
 LEAD_S = 0.2
-"""From the word to begin to the first edge, so that every burner has it by then."""
+"""Time from the start command to the first edge, so that every burner has received it."""
 
 CHIP_S = 4.0
-"""Four readings of a meter that gives one a second: the edges can be located in them."""
+"""Length of the shortest run. It has four readings of a 1 Hz meter, enough to locate the edges."""
 
 EVERY_S = 3600.0
-"""A pattern in between tells a clock that was set from one that drifts; two minutes an hour."""
+"""Time between patterns. More than two patterns tell a clock that was set from one that drifts.
+They take two minutes an hour."""
 
 MAX_SPREAD = 0.25
-"""Burners that begin or end further apart, in shortest runs, made no edge (standard deviation)."""
+"""Largest standard deviation of an edge over all burners, as a share of the shortest run."""
 
 BURNER = """
 import os, select, sys, time
@@ -44,14 +45,17 @@ for on_s, off_s in zip(edges[::2], edges[1::2]):
         now_s = time.monotonic()
     print(begin_s, now_s, flush=True)
 """
-"""A burner does as its line of edges says, in the host's monotonic time, and ends when its input
-does: also when whoever wrote to it was killed."""
+"""A burner reads a line of edges in host monotonic seconds and follows it. It ends when its input
+ends, even if the process that wrote to it was killed."""
 
 
 class LoadPulses:
-    """The patterns of one start of a campaign, each another than the one before; `note` keeps one.
+    """The patterns of load pulses of one start of a campaign. Each differs from the one before.
 
-    It gets the edges in the host's seconds since 1970.
+    Parameters
+    ----------
+    note : callable
+        Called after each pattern with its edges, in host seconds since 1970 UTC.
     """
 
     def __init__(self, note: Callable[[Sequence[float]], object]) -> None:
@@ -62,11 +66,11 @@ class LoadPulses:
 
     @property
     def due(self) -> bool:
-        """Whether the last pattern is so long ago that one in between is worth its time."""
+        """Whether the last pattern was made more than `EVERY_S` ago."""
         return time.monotonic() - self._made_s > EVERY_S
 
     def make(self) -> None:
-        """Make the next pattern; raises FsgreenError as `make_pulses`."""
+        """Make the next pattern. Raises FsgreenError as `make_pulses` does."""
         patterns = (pulse_runs(seed, CHIP_S) for seed in self._seeds)
         self._runs = next(runs for runs in patterns if runs != self._runs)
         print(f"load pulses for meters with a clock of their own: {sum(self._runs):.0f} s")
@@ -76,19 +80,24 @@ class LoadPulses:
 
 
 def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
-    """Load every CPU, on and off by turns, and return when: the edges in host monotonic seconds.
+    """Switch the load of all CPUs on and off; return the edges in host monotonic seconds.
 
-    Takes as long as the runs, and about a second more. No burner outlives it, however it ends.
+    It takes as long as the runs and about a second more. No burner outlives it, however it ends.
 
     Parameters
     ----------
     runs : sequence of float
-        How long the load is on, off, ... on, in seconds: `fsgreen.trace.pulse_runs`.
+        The lengths of on, off, ... on, in seconds, from `fsgreen.trace.pulse_runs`.
+
+    Returns
+    -------
+    tuple of float
+        The mean time of each edge over all burners, shape (len(runs) + 1,).
 
     Raises
     ------
     FsgreenError
-        Where a burner does not start or not go on, or the machine is too busy for clear edges.
+        If a burner does not start or ends early, or if the machine is too busy for clear edges.
     """
     with ExitStack() as stack:
         burners = [stack.enter_context(_Burner(cpu)) for cpu in sorted(os.sched_getaffinity(0))]
@@ -114,7 +123,7 @@ def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
 
 
 class _Burner:
-    """One process on one CPU; its input ends with the context, and it with its input."""
+    """A burner process on one CPU. It ends with the context."""
 
     def __init__(self, cpu: int) -> None:
         self._cpu = cpu
@@ -126,7 +135,7 @@ class _Burner:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # Ctrl-C is the harness's, which then ends the burners
+            start_new_session=True,  # Ctrl-C goes only to the harness, which ends the burners
         )
         return self
 

@@ -1,4 +1,4 @@
-"""Trials that broke a rule each time they were measured: why, and what to change."""
+"""Trials that broke a rule in every attempt: why, and what to change."""
 
 from __future__ import annotations
 
@@ -13,17 +13,26 @@ from fsgreen.errors import FsgreenError
 from fsgreen.trial import TrialRecord
 
 LENGTH = 16
-"""The rule that a longer trial keeps."""
+"""The rule that a longer trial would meet."""
 
 
 class NotAll(FsgreenError):
-    """Some trials of a campaign broke a rule each time; the others are whole."""
+    """Some trials of a campaign broke a rule in every attempt. The others are whole."""
 
 
 def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -> NotAll:
     """Return the error of a campaign that ends because of trials that do not count.
 
-    `which` counts them, and `copies` is how often each is measured over all starts.
+    Parameters
+    ----------
+    campaign : Campaign
+        The campaign.
+    which : str
+        The trials in words, with their number.
+    names : sequence of str
+        The names of these trials.
+    copies : int
+        The most attempts at a trial over all starts.
     """
     attempts = [attempt.record for attempt in trial.list_invalid(campaign.folder)]
     attempts.sort(key=lambda record: record.clock.unix_s)
@@ -40,7 +49,7 @@ def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -
 
 
 def _longer(campaign: Campaign, records: Sequence[TrialRecord]) -> str | None:
-    """Return which length would do for trials that are too short, None where more is wrong."""
+    """Return the next step for trials that are only too short; None if another rule is broken."""
     if not records or any(_broken(record) != {LENGTH} for record in records):
         return None
     plan = campaign.plan()

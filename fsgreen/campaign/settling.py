@@ -1,4 +1,4 @@
-"""Waiting until the power is back in the idle band, and stays there (rule 11)."""
+"""Waits until the power is back in the idle band and stays there (rule 11)."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from fsgreen.trial import Check, Phase
 POLL_S = 0.1
 
 NEIGHBOURS = 2
-"""Intervals before a span from which the reading before its edge is taken."""
+"""Number of intervals before a span in which to look for the last reading before its edge."""
 
 
 def settle(
     capture: Capture, meters: Sequence[str], band_w: float, idle_s: float, limit_s: float
 ) -> tuple[list[Phase], Check]:
-    """Wait for an idle phase of `idle_s` whose mean power is in the band, `limit_s` at most.
+    """Wait at most `limit_s` for an idle phase of `idle_s` whose mean power is in the band.
 
-    A single reading in the band begins an idle phase. Where its mean turns out to lie above, as
-    when a job of the system begins in it, it becomes a part of settling, and another is waited for.
+    One reading in the band begins an idle phase. If the mean of that phase turns out to be above
+    the band, for example because a job of the system began in it, the phase becomes a part of
+    `settle`, and the wait continues.
 
     Parameters
     ----------
     capture : Capture
-        It records; if it fails, the wait ends.
+        The running capture. If it fails, the wait ends.
     meters : sequence of str
-        Those that the band is of, by name; they have one boundary.
+        The names of the meters of the band. They have one boundary.
     band_w : float
-        Upper end of the idle band of these meters together.
+        Upper end of the idle band of the sum of these meters, in watts.
     idle_s, limit_s : float
-        Length of the idle phase, and after what time none begins any more.
+        The length of the idle phase, and the time after which none begins, in seconds.
 
     Returns
     -------
     list of Phase
-        `settle`, and `idle` behind it where the power had come down.
+        `settle`, followed by `idle` if the power came down.
     Check
-        Rule 11, with the mean power of the last idle phase, or the last reading where none began.
+        Rule 11, with the mean power of the last idle phase, or the last reading if none began.
     """
     start_s = attempt_s = time.monotonic()
     deadline_s = start_s + limit_s
@@ -65,7 +66,7 @@ def settle(
 def _come_down(
     capture: Capture, meters: Sequence[str], band_w: float, since_s: float, deadline_s: float
 ) -> float:
-    """Return the newest total power once it is in the band, or at the deadline; NaN without any."""
+    """Return the newest total power once it is in the band, or at the deadline; NaN if unknown."""
     while True:
         powers_w = [capture.latest_w(name, since_s) for name in meters]
         power_w = sum(np.nan if found_w is None else found_w for found_w in powers_w)
@@ -75,11 +76,11 @@ def _come_down(
 
 
 def _mean_w(capture: Capture, meters: Sequence[str], idle: Phase) -> float:
-    """Return the mean total power of an idle phase, as far as the traces reach.
+    """Return the mean total power of an idle phase, in watts.
 
-    It waits until each meter has a sound reading beyond the phase, so that the mean is the one that
-    the analysis finds. NaN where there is none for so long that a meter counts as silent: one that
-    goes on with flagged readings is no fault, and would be waited for without end.
+    It waits until each meter has a sound reading after the phase, so that the mean is the same as
+    in the analysis. It is NaN if a meter has none for so long that it counts as silent. A meter
+    that sends only flagged readings has no fault, so the wait would never end otherwise.
     """
     total_w = 0.0
     infos = capture.infos
@@ -98,7 +99,10 @@ def _mean_w(capture: Capture, meters: Sequence[str], idle: Phase) -> float:
 
 
 def _integral_j(readings: Readings, start_s: float, end_s: float) -> float:
-    """Integrate the line through the readings; beyond them the outermost is repeated."""
+    """Return the integral of the line through the readings, in joules.
+
+    Outside the readings, the first or the last one is repeated.
+    """
     time_s = readings.time_s
     inside = (time_s > start_s) & (time_s < end_s)
     grid_s = np.concatenate(([start_s], time_s[inside], [end_s]))

@@ -1,4 +1,4 @@
-"""What a trial keeps of a simulated disk: whether it kept its time, and what its server took."""
+"""What a trial records of a simulated disk: its timing, and the processor time of its server."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fsgreen.trial import Phase
 
 
 class Servers:
-    """What serves the simulated disks of a testbed, each from when it was first asked for."""
+    """The processor time of the servers of a testbed's simulated disks since the first reading."""
 
     def __init__(self, testbed: Testbed) -> None:
         self._testbed = testbed
         self._begun: dict[str, tuple[float, float]] = {}
 
     def processor_s(self) -> tuple[float, float]:
-        """Return the seconds in user and in system mode that all servers have had since then.
+        """Return the user and system time of all servers since their first reading, in seconds.
 
-        Raises FsgreenError while one is being started.
+        Raises FsgreenError while a server is starting.
         """
         user_s = system_s = 0.0
         for role, control in self._testbed.simulators().items():
@@ -39,17 +39,17 @@ class Servers:
 
 @contextmanager
 def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
-    """Watch the simulated disks of a testbed meanwhile; put what was seen `into` a record.
+    """Watch the simulated disks of a testbed during the `with` block, and write the result `into`.
 
-    `timing`: requests, how many were on time, their share, and percentiles of the lateness.
-    `server_user_s`, `server_system_s`: processor seconds of the server, which rule 10, the table of
-    the host and the power model leave out. `flash` has the same of a simulated flash. Nothing is
-    put where the devices are real.
+    `timing` has the requests, how many were on time, their share, and percentiles of the lateness.
+    `server_user_s` and `server_system_s` are processor seconds of the server. Rule 10, the table of
+    the host and the power model leave them out. `flash` has the same for a simulated flash. Nothing
+    is written if all devices are real.
 
     Raises
     ------
     FsgreenError
-        If a server ended meanwhile or had no room for data, which then is why the work failed.
+        If a server ended or had no room for data: that is why the work failed.
     """
     with ExitStack() as watches:
         for role, control in testbed.simulators().items():
@@ -59,7 +59,7 @@ def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def _watched(control: Control, into: dict[str, Any], key: str | None) -> Iterator[None]:
-    """Watch one disk; put what was seen under a key, all of it beside each other without one."""
+    """Watch one disk; write the result under `key`, or directly into the mapping if it is None."""
     control.ask("timing", reset=True)
     before_s = control.processor_s()
     with control.storing():
@@ -74,7 +74,7 @@ def _watched(control: Control, into: dict[str, Any], key: str | None) -> Iterato
 
 
 def timings(seen: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield how each disk kept its time, and what it is to the cell, of what `watched` put."""
+    """Yield the timing and the role of each disk, given what `watched` wrote."""
     if seen:
         yield seen["timing"], DISK
     if FLASH in seen:
@@ -82,7 +82,10 @@ def timings(seen: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def parts_j(raw: Path, measure: Phase) -> dict[str, dict[str, float]]:
-    """Return the joules of each part of each simulated disk over a phase."""
+    """Return the energy of each part of each simulated disk over a phase, in joules.
+
+    The outer key is the name of the meter; the inner key is the part.
+    """
     trace = RawTrace(raw)
     return {
         name: simdisk.parts_j(trace.chunks(name), measure.start_s, measure.end_s)

@@ -1,7 +1,7 @@
-"""How large the files of a plan are, beside the memory that may cache them and the image.
+"""The sizes of a plan's files, relative to the image and to the memory that may cache them.
 
-fast10's servers had several times as much data as memory: at a scale at which all files fit into
-memory, it answers in place of the device (rule 45).
+The servers of fast10 had several times as much data as memory. At a scale at which all files fit
+into memory, memory serves the reads instead of the device (rule 45).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from fsgreen.errors import FsgreenError
 
 
 def of_files(plan: Plan) -> Iterator[str]:
-    """Yield a title, and a line for each workload: the size of its files, over memory and image.
+    """Yield a title and a line for each workload: its size of files, relative to memory and image.
 
-    Of cells that ask one workload for different files the largest count. The memory is the cell's
-    `memory_mib` at its scale, else this machine's. Why a size is not known is said instead.
+    If cells of one workload have different files, the largest count. The memory is the cell's
+    limit at its scale, or else this machine's memory. If a size is not known, the line says why.
     """
     machine_b = audit.audit()["memory_b"]
     yield "files:"

@@ -1,4 +1,4 @@
-"""A campaign on disk: its plan, what it was measured on, and what is still to do."""
+"""A campaign on disk: its plan, its identity, and its pending trials."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
 
 PULSES = "pulses.jsonl"
-"""A line for each pattern of load pulses."""
+"""The file of load pulses: one line of JSON for each pattern."""
 
 STOPPING = "stopping.json"
-"""What ended each cell, where the plan lets cells end before its last block (rule 27)."""
+"""The file that says what ended each cell, if cells may end before the last block (rule 27)."""
 
 WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-"""A lock of a whole file (`struct flock`), which can be asked for without taking it, unlike one of
-flock(2)."""
+"""A lock of a whole file (`struct flock`). Unlike a lock of flock(2), it can be tested without
+taking it."""
 
 
 class Campaign:
@@ -36,9 +36,10 @@ class Campaign:
     Parameters
     ----------
     name : str
-        The folder's name under `data/raw`.
+        The name of the folder under `data/raw`.
     blocks : collection of int, optional
-        The blocks that it owes, where a fleet has others measure the rest; all of them by default.
+        The blocks to measure here, if other testbeds of a fleet measure the rest. The default is
+        all.
     """
 
     def __init__(self, name: str, blocks: Collection[int] | None = None) -> None:
@@ -49,7 +50,7 @@ class Campaign:
         self._measured: dict[str, Measured] = {}
 
     def adopt(self, plan: Plan) -> None:
-        """Keep the plan, or check that it is the one that was begun (rule 1).
+        """Write the plan, or check that it is the one with which the campaign began (rule 1).
 
         Raises
         ------
@@ -75,11 +76,11 @@ class Campaign:
         trial.write_json(file, plan.to_json())
 
     def plan(self) -> Plan:
-        """Return the plan of the campaign; raises as `read_plan` does."""
+        """Return the plan of the campaign. Raises FsgreenError as `read_plan` does."""
         return read_plan(self.name)
 
     def identity(self) -> dict[str, Any]:
-        """Return what the campaign began with; raises as `read_identity` does."""
+        """Return the identity of the campaign. Raises FsgreenError as `read_identity` does."""
         return read_identity(self.name)
 
     def begun(self) -> bool:
@@ -91,22 +92,23 @@ class Campaign:
         trial.write_json(self.folder / paths.IDENTITY, {"schema": 1, **begun})
 
     def note_preflight(self, findings: Iterable[Finding]) -> None:
-        """Add what the preflight table found at this start to `campaign.json` (rule 10)."""
+        """Add the findings of the preflight table at this start to `campaign.json` (rule 10)."""
         begun = self.identity()
         noted = [asdict(finding) for finding in findings if finding.severity != "ok"]
         starts = [*begun.get("preflight", ()), {"unix_s": time.time(), "findings": noted}]
         trial.write_json(self.folder / paths.IDENTITY, {**begun, "preflight": starts})
 
     def check_testbed(self, today: Mapping[str, Any]) -> None:
-        """Refuse another testbed than that of the first day (rule 19), if there was one.
+        """Raise FsgreenError if the testbed is not the one that the campaign began with (rule 19).
 
-        Also where nothing is missing: the trials of the other would be taken for some of this.
+        This holds even if no trial is pending, as existing trials would be taken for trials of the
+        other testbed.
         """
         if self.begun():
             identity.check_same("testbed", self.identity(), {"testbed": today}, self.folder)
 
     def check_identity(self, today: Mapping[str, Any]) -> None:
-        """Refuse to go on with other meters or workloads, or elsewhere (rules 9, 19, 21)."""
+        """Raise FsgreenError if meters, workloads or the machine have changed (rules 9, 19, 21)."""
         begun = self.identity()
         for key in ("meters", "boundary"):
             identity.check_same(key, begun, today, self.folder)
@@ -114,7 +116,7 @@ class Campaign:
         identity.check_machine(begun, today, self.folder)
 
     def note_pulses(self, edges_unix_s: Sequence[float]) -> None:
-        """Keep when the load went on, off, ... and off, for meters with a clock of their own."""
+        """Append the edges of a pattern of load pulses, in host seconds since 1970 UTC."""
         with (self.folder / PULSES).open("a", encoding="ascii") as lines:
             lines.write(json.dumps({"edges_unix_s": list(edges_unix_s)}) + "\n")
 
@@ -149,7 +151,7 @@ class Campaign:
             ) from error
 
     def due(self) -> tuple[PlannedTrial, ...]:
-        """Return the trials that the campaign owes, as far as its trials decide (rule 27)."""
+        """Return the trials that are due by the decisions so far (rule 27)."""
         plan = self.plan()
         if self._blocks is not None:
             return tuple(planned for planned in plan.trials if planned.block in self._blocks)
@@ -163,7 +165,7 @@ class Campaign:
         return [planned for planned in self.due() if planned.trial not in done]
 
     def measured(self) -> dict[str, Measured]:
-        """Return work, time and energy of the whole trials; each is read from disk once."""
+        """Return work, time and energy of the whole trials, by name. Each is read only once."""
         plan = self.plan()
         self._measured = {
             finished.name: self._measured.get(finished.name) or stopping.measured(finished, plan)
@@ -172,7 +174,7 @@ class Campaign:
         return self._measured
 
     def note_stopping(self) -> None:
-        """Write what ended each cell so far, unless it stands there or no cell may end early."""
+        """Write what ended each cell so far, if cells may end early and the file is not current."""
         plan, file = self.plan(), self.folder / STOPPING
         if plan.profile.most_blocks is None:
             return
@@ -182,7 +184,7 @@ class Campaign:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the campaign, so that no second harness measures into it."""
+        """Lock the campaign. Raises FsgreenError if another process measures it."""
         self._lock.parent.mkdir(parents=True, exist_ok=True)
         with self._lock.open("a") as lock:
             try:
@@ -197,7 +199,7 @@ class Campaign:
 
     @property
     def is_measured(self) -> bool:
-        """Whether a harness holds the campaign; to ask that keeps none from beginning."""
+        """Whether a process holds the lock of the campaign. The test itself takes no lock."""
         try:
             with self._lock.open() as lock:
                 held = fcntl.fcntl(lock, fcntl.F_OFD_GETLK, WHOLE_FILE)
@@ -208,7 +210,7 @@ class Campaign:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Say of an error whether it comes of what somebody removed meanwhile."""
+        """Explain an error in the `with` block if it came from a file that somebody removed."""
         try:
             yield
         except (FileNotFoundError, FsgreenError) as error:

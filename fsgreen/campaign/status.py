@@ -1,4 +1,4 @@
-"""How far a campaign is, what another block would bring, and what does not count, in lines."""
+"""The status of a campaign in lines: its progress, what further blocks gain, invalid trials."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def status(campaign: Campaign) -> Iterator[str]:
 
 
 def _imported(campaign: Campaign) -> Iterator[str]:
-    """Yield what is known of runs that other programs measured, and that cannot go on."""
+    """Yield the lines for imported runs, which cannot continue."""
     plan, imported = campaign.plan(), campaign.identity()["imported"]
     yield (
         f"{campaign.name}: {plural(len(plan.trials), 'run')} of {plural(len(plan.cells), 'cell')}, "

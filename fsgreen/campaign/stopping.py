@@ -1,4 +1,4 @@
-"""What ended each cell of a campaign: its trials as the stopping rule sees them, and the record."""
+"""The record of what ended each cell of a campaign, and trials as the stopping rule needs them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fsgreen.trial import Trial, efficiency_meters, energies_of
 
 
 def measured(trial: Trial, plan: Plan) -> Measured:
-    """Return work, time and energy of a whole trial, of the meters that the efficiency is over."""
+    """Return work and time of a whole trial, and its energy by the meters of the efficiency."""
     record, energy = trial.record, energies_of(trial)
     over = record.efficiency_meters or efficiency_meters(
         plan.efficiency,
@@ -28,9 +28,9 @@ def measured(trial: Trial, plan: Plan) -> Measured:
 
 
 def record(plan: Plan, trials: design.Trials) -> dict[str, Any]:
-    """Return what `stopping.json` holds: each decision, and what ended each cell.
+    """Return the content of `stopping.json`: each decision, and what ended each cell.
 
-    It depends on the plan and the trials alone. `ended` is None for a cell that goes on.
+    It depends only on the plan and the trials. `ended` is None for a cell that continues.
     """
     return {
         "schema": 1,

@@ -1,4 +1,4 @@
-"""Whether a study can be measured, as far as its file tells: asked by `fsgreen plan`."""
+"""Whether a study can be measured, as far as its file tells. `fsgreen plan` uses this."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from fsgreen.stacks.filesystems import FILE_SYSTEMS, recipe
 from fsgreen.trace import budget
 
 LARGEST_B = 2**63
-"""No file, and so no image, is larger: it is what the kernel counts bytes in (off_t)."""
+"""No file, and so no image, can be larger: the range of the kernel's `off_t`."""
 
 OF_CELLS = frozenset({"baseline", "matrices", "factors", "constants"})
-"""What of a study says which cells there are."""
+"""The keys of a study that determine its cells."""
 
 INTERVAL_S, OFFSET_W = 1.0, 0.3
-"""Of each meter where none is plugged in: one reading a second, and three counts of 0.1 W."""
+"""Interval and offset of each emulated meter: one reading a second, and three counts of 0.1 W."""
 
 WARM_READINGS = 2
-"""Intervals of the meter that a warm-up lasts at least, where the last reading before the phase
-`measure` is of the work alone: it begins up to two intervals before."""
+"""Least length of a warm-up, in intervals of the meter, so that the last reading before the phase
+`measure` has only work in it. That reading begins up to two intervals earlier."""
 
 
 def check(file: Path, profile: str) -> Study:
-    """Return the study of a file whose names are all known and whose profiles can be planned.
+    """Return the study of a file, if all its names are known and all its profiles have plans.
 
     Raises
     ------
     FsgreenError
-        With everything that is wrong in the file, by line; or if it has no such profile.
+        With all faults of the file, by line; or if it has no such profile.
     """
     examined = design.examine(file)
     document, study, faults = examined.document, examined.study, [*examined.faults]
@@ -67,7 +67,7 @@ def check(file: Path, profile: str) -> Study:
 
 
 def _further(study: Study, examined: Examined) -> Iterator[Fault]:
-    """Yield what is wrong with a study beyond what its file alone tells."""
+    """Yield the faults of a study that its file alone does not show."""
     told = [
         *_unknown_workloads(study),
         *_unknown_options(study),
@@ -82,10 +82,10 @@ def _further(study: Study, examined: Examined) -> Iterator[Fault]:
 
 
 def too_short(study: Study, profile: str) -> str | None:
-    """Return that the trials of a profile are too short for modelled meters, None if they are not.
+    """Return a warning if the trials of a profile are too short for modelled meters, else None.
 
-    Rule 16: constant and edge terms stay below their share of a trial's energy. Power is taken to
-    swing by all that the models have.
+    By rule 16, constant and edge errors must stay within their share of a trial's energy. Power is
+    assumed to swing over the full range of the models.
     """
     chosen = study.profiles[profile]
     share = {**study.bounds, **(chosen.bounds or {})}["budget_percent"] / 100
@@ -115,9 +115,9 @@ def too_short(study: Study, profile: str) -> str | None:
 
 
 def too_large(study: Study, profile: str) -> str | None:
-    """Return that the image of a profile fits no place that is taken by default, None if it does.
+    """Return a warning if the image of a profile does not fit the default folder, else None.
 
-    Another folder may hold it: only `measure` knows which one is meant.
+    Another folder may hold it. Only `measure` knows which folder is meant.
     """
     image_b, folder = study.profiles[profile].image_b, testbeds.default_folder("loop")
     ready = design.most_ready(design.make_plan(study, profile))
@@ -132,13 +132,13 @@ def too_large(study: Study, profile: str) -> str | None:
 
 
 def _cells(study: Study, profile: Profile) -> list[Cell]:
-    """Return the cells of a profile, as far as its matrices and their workloads are known."""
+    """Return the cells of a profile whose matrix and workload are known."""
     of = (cell for name in profile.matrices for cell in study.matrices.get(name, ()))
     return [cell for cell in of if "workload" in cell]
 
 
 def _warms_up(study: Study, profile: Profile) -> bool:
-    """Return whether all that runs works before it is measured: some commands begin with that."""
+    """Return whether all workloads have a warm-up. Some commands take no `warmup_s`."""
     names = {cell["workload"] for cell in _cells(study, profile)}
     commands = (study.workloads.get(name, {}).get("command") for name in names)
     return all(
@@ -149,9 +149,9 @@ def _warms_up(study: Study, profile: Profile) -> bool:
 def _needed_s(share: float, steps: int, *, steady: bool = True) -> float:
     """Return the least length of the phase `measure` with the emulated meters, in seconds.
 
-    `steps` is at how many of its two edges power may change in one step: at its end, and at its
-    begin where no warm-up comes before. The mean power of steady work is that at the edges, that of
-    other work idle power at least.
+    `steps` is the number of edges of the phase at which power may jump: the end, and the beginning
+    if there is no warm-up. Steady work has the same mean power as at the edges. Other work may have
+    as little as idle power.
     """
     models = [load_profile(str(meter["profile"])) for meter in WITHOUT_METER]
     idle_w = sum(model.idle_w for model in models)
@@ -180,7 +180,7 @@ def _unknown_workloads(study: Study) -> Iterator[Fault]:
 
 
 def _without_turns(study: Study) -> Iterator[Fault]:
-    """Yield profiles with windows whose workloads have an end of their own (rule 47)."""
+    """Yield a fault for each profile with windows whose workloads end by themselves (rule 47)."""
     ending = {
         name for name, entry in study.workloads.items() if {"command", "together"} & entry.keys()
     }
@@ -211,7 +211,7 @@ def _unknown_schedulers(study: Study) -> Iterator[Fault]:
 
 
 def _impossible_images(study: Study) -> Iterator[Fault]:
-    """Yield images that no file system of their profile can be made on, or that no file holds."""
+    """Yield a fault for each image that is too small for a file system, or too large for a file."""
     for profile in study.profiles.values():
         least_b = dict(_least_sizes_b(_cells(study, profile)))
         place, image_mib = ("profiles", profile.name, "image_mib"), profile.image_b >> 20
@@ -225,7 +225,7 @@ def _impossible_images(study: Study) -> Iterator[Fault]:
 
 
 def _least_sizes_b(cells: Iterable[Cell]) -> Iterator[tuple[int, str]]:
-    """Yield what each file system takes at least, with its name; unknown ones have none."""
+    """Yield the least size of each known file system in bytes, and its name."""
     for cell in cells:
         if "file_system" in cell:
             with suppress(FsgreenError):
@@ -234,9 +234,10 @@ def _least_sizes_b(cells: Iterable[Cell]) -> Iterator[tuple[int, str]]:
 
 
 def _without_baseline(study: Study, elsewhere: Iterable[Place]) -> Iterator[Fault]:
-    """Yield the baseline where no profile measures it, else each profile that does not.
+    """Yield a fault for each profile that has no plan, as it lacks the baseline.
 
-    Profiles in whose matrices something else is wrong are left out.
+    If no profile has the baseline, there is one fault at the baseline. Profiles whose matrices have
+    other faults are left out.
     """
     other = {place[1] for place in elsewhere if place[0] == "profiles" and "matrices" in place}
     wrong: dict[Place, str] = {}
@@ -265,5 +266,5 @@ def _unknown_options(study: Study) -> Iterator[Fault]:
 
 
 def file_of(study: str) -> Path:
-    """Return the file of a study: one of `studies/`, or the path of any."""
+    """Return the file of a study, given its name in `studies/` or a path that ends in `.yaml`."""
     return Path(study) if study.endswith(".yaml") else paths.study(study)

@@ -62,7 +62,7 @@ ZoneMib = Annotated[
     int,
     taking("a power of two from 4 on", lambda x: type(x) is int and x >= 4 and not x & (x - 1)),
 ]
-"""The zones that the kernel takes, and btrfs."""
+"""Sizes of zones that the kernel and btrfs accept, in MiB."""
 
 OF_GUESTS = (
     "drive",
@@ -151,7 +151,7 @@ def _are_tables(value: Any) -> bool:
 
 
 class Tables(Declared):
-    """A whole testbed file; each meter's driver declares what its table holds."""
+    """A whole testbed file. The driver of each meter declares the keys of its table."""
 
     testbed: TestbedTable = TestbedTable()
     host: HostTable = HostTable()
@@ -162,7 +162,7 @@ class Tables(Declared):
 
 
 class TestbedFile(TestbedTable):
-    """What a testbed file says; the defaults are those of a machine without one."""
+    """The content of a testbed file. The defaults hold for a machine without such a file."""
 
     meters: tuple[dict[str, Any], ...] = ()
     settings: tuple[str, ...] = ()
@@ -176,7 +176,13 @@ class TestbedFile(TestbedTable):
         disk: str | None = None,
         queue_depth: int | None = None,
     ) -> TestbedFile:
-        """Return the same with what the command line asks for instead."""
+        """Return the same with the values of the command line in place of those of the file.
+
+        Raises
+        ------
+        FsgreenError
+            If `queue_depth` is below 1.
+        """
         if queue_depth is not None and queue_depth < 1:
             raise FsgreenError(
                 f"queue_depth is {queue_depth}, not a whole number from 1 on",
@@ -187,13 +193,13 @@ class TestbedFile(TestbedTable):
         return self.model_copy(update={**asked, "in_memory": in_memory or self.in_memory})
 
     def simulated(self, name: str | None) -> Disk | None:
-        """Return the disk of a name to simulate, None where nothing is said of one."""
+        """Return the disk to simulate; None if neither `name` nor the file asks for one."""
         clock = None if self.is_guest else self.clock
         asked = _said(name=name, write=self.write, clock=clock)
         return Disk(**asked) if asked else None
 
     def guest(self) -> GuestAsked | None:
-        """Return what the guest of a virtual machine is to be, None where nothing is said of it."""
+        """Return the settings of the guest; None if the testbed is no virtual machine."""
         if not self.is_guest:
             return None
         asked = _said(
@@ -208,22 +214,22 @@ class TestbedFile(TestbedTable):
         return GuestAsked(**asked)
 
     def listed(self) -> ListedDisk | None:
-        """Return the real disk to format, None where none is named."""
+        """Return the real disk to format; None if the file names none."""
         return None if self.device is None else ListedDisk(self.device, self.serial)
 
 
 def _said(**asked: Any) -> dict[str, Any]:
-    """Return what something was said of."""
+    """Return the settings that are not None."""
     return {key: value for key, value in asked.items() if value is not None}
 
 
 def read(choice: str) -> TestbedFile:
-    """Return the testbed named by a kind (`loop`) or by a file (`lab.toml`).
+    """Return the testbed of a kind (`loop`) or of a file (`lab.toml`).
 
     Raises
     ------
     FsgreenError
-        If it is neither, or the file holds something else.
+        If `choice` is neither, or the file is not a testbed file.
     """
     if not choice.endswith(".toml"):
         if choice not in _kinds():

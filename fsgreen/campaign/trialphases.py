@@ -1,4 +1,4 @@
-"""The phases of a trial in their order, and what is done in each."""
+"""The phases of a trial in their order, and what happens in each."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MEMINFO = Path("/proc/meminfo")
 
 @dataclass(frozen=True)
 class Step:
-    """One phase, or two of which the same function finds out where one ends."""
+    """One phase, or two phases if the same function finds the border between them."""
 
     phases: tuple[str, ...]
     take: Callable[[RunningTrial], None]
 
 
 def run(trial: RunningTrial) -> None:
-    """Run the phases of a trial, as far as it is sound; note what happens in them."""
+    """Run the phases of a trial as long as it is sound. The results are in `trial`."""
     context = trial.context
     profile, workload = context.plan.profile, context.workload(trial.planned)
     offering = [trial.testbed.device, trial.testbed.stack, workload]
@@ -45,7 +45,7 @@ def run(trial: RunningTrial) -> None:
         now_s = time.monotonic()
         begins_s = dict.fromkeys(step.phases, now_s)
         if "settle" in step.phases:
-            del begins_s["idle"]  # events of `idle` are of that which follows the work
+            del begins_s["idle"]  # events of `idle` belong to the idle phase after the work
         if "warmup" in step.phases:
             begins_s["measure"] = now_s + profile.warmup_s
             before = passed.counted(trial.testbed)
@@ -59,14 +59,14 @@ def run(trial: RunningTrial) -> None:
 
 
 def look_at_devices(trial: RunningTrial, before: passed.Counters) -> None:
-    """Note what passed to and from each device since then, and whether every copy is whole."""
+    """Record the traffic of each device since `before`, and check that every copy is whole."""
     trial.devices = passed.since(before, passed.counted(trial.testbed))
     if "branches" in (made(trial).mount.stacked or {}):
         trial.checks.append(checks.check_copies(trial.testbed.lacking()))
 
 
 def make_ready(trial: RunningTrial) -> None:
-    """Bring the device into its state, make the file system and the files, and verify it."""
+    """Bring the device into its state, make the file system and the files, and verify them."""
     try:
         with trial.phase("prepare"):
             trial.prepared, verified = _prepare(trial)
@@ -77,10 +77,10 @@ def make_ready(trial: RunningTrial) -> None:
 
 
 def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
-    """Make what the levels of a trial ask for; return it, and whether it is so.
+    """Make the file system and the files of a trial; return them with the checks of their state.
 
-    A block has a seed of its own for aging, so that what is found of aged file systems is not that
-    of one of them; the workloads of a block share it. Raises FsgreenError if it cannot be made.
+    Each block has its own seed for aging, so that results do not depend on one aged file system.
+    All workloads of a block share that seed. Raises FsgreenError if something cannot be made.
     """
     testbed, plan, planned = trial.testbed, trial.context.plan, trial.planned
     levels = plan.levels(planned.cell)
@@ -109,7 +109,7 @@ def _settle(trial: RunningTrial) -> None:
 
 
 def settled(trial: RunningTrial) -> tuple[list[Phase], Check]:
-    """Return what `settling.settle` does, with what a trial is held to."""
+    """Return what `settling.settle` returns with the band and the limits of a trial."""
     context, profile = trial.context, trial.context.plan.profile
     return settle(
         trial.capture,
@@ -121,7 +121,7 @@ def settled(trial: RunningTrial) -> tuple[list[Phase], Check]:
 
 
 def _work(trial: RunningTrial) -> None:
-    """Run warm-up and measured interval; a meter that fails stops the workload at once."""
+    """Run the warm-up and the measured phase. A meter that fails stops the workload at once."""
     context, planned = trial.context, trial.planned
     profile, stop = context.plan.profile, threading.Event()
     trial.capture.on_fault(stop.set)
@@ -142,11 +142,11 @@ def _work(trial: RunningTrial) -> None:
         except TrialFailed as error:
             trial.failure = error.reason
         except FsgreenError as error:
-            # One that was stopped for a meter's fault may have nothing to tell.
+            # A workload that was stopped for a meter's fault may have no result.
             if trial.capture.fault is None:
                 raise
             trial.failure = error.what
-    # A file system may hold its writers up for long after the measured interval.
+    # A file system may block its writers long after the measured phase, so the real time counts.
     trial.harness = HarnessCost.over(time.monotonic() - start_s, cpu_s() - before_s)
     trial.memory = bounded.memory
     if bounded.memory is not None:
@@ -156,7 +156,7 @@ def _work(trial: RunningTrial) -> None:
 
 
 def bounds_of(trial: RunningTrial) -> bounds.Bounds:
-    """Return what a trial's cell lets its workload have."""
+    """Return the limits of memory and of traffic that a trial's cell sets for its workload."""
     plan, cell = trial.context.plan, trial.planned.cell
     mib_s, traffic = plan.levels(cell).get(TRAFFIC), None
     if mib_s is not None and (device := made(trial).mount.device) is not None:
@@ -165,7 +165,7 @@ def bounds_of(trial: RunningTrial) -> bounds.Bounds:
 
 
 def _flush(trial: RunningTrial) -> None:
-    """Write dirty pages back in a phase of its own, and note how many there were (rule 12)."""
+    """Write dirty pages back in a phase of its own, and record how many there were (rule 12)."""
     try:
         with trial.testbed.entered():
             dirty_before_b = dirty_b()
@@ -180,10 +180,11 @@ def _flush(trial: RunningTrial) -> None:
 
 
 def write_back(trial: RunningTrial) -> None:
-    """Write dirty pages back; a file system that cannot, as on a full disk, fails the trial.
+    """Write dirty pages back. If that fails, for example on a full disk, the trial fails.
 
-    What a program serves is synced by an fsync: it has its branches that are awake hold all, and a
-    sync of its file system does not reach that below.
+    A file system that a program serves is also synced by an fsync of its directory, so that its
+    branches that are awake hold all data. A sync of the served file system does not reach the file
+    system below it, which is synced as well.
     """
     mount = made(trial).mount
     try:
@@ -197,7 +198,7 @@ def write_back(trial: RunningTrial) -> None:
 
 
 def _idle(trial: RunningTrial) -> None:
-    """Do nothing, for idle power after the work (rule 18)."""
+    """Do nothing, to measure idle power after the work (rule 18)."""
     with trial.phase("idle"):
         time.sleep(trial.context.plan.profile.idle_s)
 
@@ -212,22 +213,22 @@ STEPS = (
 
 
 PHASES = tuple(name for step in STEPS for name in step.phases)
-"""The phases of a whole trial in their order; the second `idle` follows the work."""
+"""The phases of a whole trial in their order. The second `idle` follows the work."""
 
 
 def made(trial: RunningTrial) -> Prepared:
-    """Return the file system of a trial that is ready."""
+    """Return the prepared file system of a trial, which must be ready."""
     assert trial.prepared is not None
     return trial.prepared
 
 
 def dirty_b() -> int:
-    """Return the bytes of all file systems that wait for, or are in, write-back (proc(5))."""
+    """Return the bytes of all file systems that are dirty or in write-back (proc(5))."""
     text = elsewhere.text_of(MEMINFO)
     return sum(audit.meminfo_of_text_b(text, key) or 0 for key in DIRTY)
 
 
 def cpu_s() -> float:
-    """Return the processor time that the harness has had, in seconds."""
+    """Return the processor time of the harness so far, in seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

@@ -1,8 +1,8 @@
-"""The cells of a study in virtual time: the same numbers on every machine, and no rates.
+"""The cells of a study in virtual time: the numbers are the same on every machine.
 
-An operation's time is the instructions that the guest took for it, one a nanosecond, and a fixed
-time for each request of its disk. There are no caches of a processor and no other load, so it
-ranks the cost of software and nothing else.
+The time of an operation is one nanosecond for each instruction of the guest, plus a fixed time for
+each request to its disk. There are no processor caches and no other load. So these times rank only
+the cost of software, and are no real rates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCHEDULER = "none"
 
 
 def job_of(plan: Plan, block: int) -> dict[str, Any]:
-    """Return the trials of a block of a plan as a job; see `stacks.guest.job`.
+    """Return the trials of a block of a plan as a job (`stacks.guest.job`).
 
     Raises
     ------
@@ -82,13 +82,19 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
 
 
 def run(study: str, profile: str, block: int = 1) -> bytes:
-    """Run a block of a study in virtual time; return a line of JSON for each trial."""
+    """Run a block of a study in virtual time; return a line of JSON for each trial.
+
+    Raises
+    ------
+    FsgreenError
+        As `job_of` does, and if the study or the profile does not exist.
+    """
     plan = design.make_plan(design.load_study(study), profile)
     return alone.run(job_of(plan, block), plan.profile.image_b, seed=block)
 
 
 def rows(written: bytes) -> list[dict[str, Any]]:
-    """Return of each trial its operations, and the virtual nanoseconds and bytes of one."""
+    """Return, for each trial, its operations and the virtual nanoseconds of one, or its error."""
     table = []
     for said in alone.results(written):
         if "error" in said:

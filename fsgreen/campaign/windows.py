@@ -1,8 +1,8 @@
 """Trials that take turns in short windows: kept ready side by side, each whole or absent (rule 47).
 
-One capture of the meters goes over the group, and each trial keeps all of its bytes. What is done
-in the windows of a trial is its own alone: the others stand still meanwhile, and what it left to be
-written is written before the next has its turn.
+One capture of the meters covers the whole group, and each trial keeps all of its bytes. Only one
+trial works in a window: the others stand still, and its dirty pages are written back before the
+next trial has its turn.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def run_group(context: TrialContext, group: Group) -> dict[str, str | None]:
     Raises
     ------
     FsgreenError
-        If they cannot be run at all. Nothing is left mounted or half-written.
+        If the trials cannot be run at all. Nothing is left mounted or half-written.
     """
     folder = context.campaign.folder
     shared = TrialWriter(folder, f"{group[0].trial}.windows")
@@ -99,7 +99,7 @@ def _run(
 
 
 def _share(file: Path, place: Path) -> None:
-    """Have the same bytes at another place too, once on the disk where it can."""
+    """Make a file available at another path: as a hard link if possible, else as a copy."""
     try:
         os.link(file, place)
     except OSError:
@@ -107,7 +107,7 @@ def _share(file: Path, place: Path) -> None:
 
 
 def _run_phases(trials: Sequence[RunningTrial], machine: Machine) -> None:
-    """Run the phases of a group, as far as its trials are sound."""
+    """Run the phases of a group. Trials that are no longer sound are left out."""
     for trial in trials:
         trialphases.make_ready(trial)
     if sound := [trial for trial in trials if trial.sound]:
@@ -130,7 +130,7 @@ def _run_phases(trials: Sequence[RunningTrial], machine: Machine) -> None:
 
 
 def _take_turns(trials: Sequence[RunningTrial], machine: Machine) -> None:
-    """Warm each trial up, then give each a window in every round, in random order."""
+    """Warm each trial up, then give each a window in every round, in the random order of rounds."""
     with ExitStack() as stack:
         takers = {trial.planned.trial: _Taker(trial, machine, stack) for trial in trials}
         if not takers:
@@ -148,16 +148,16 @@ def _take_turns(trials: Sequence[RunningTrial], machine: Machine) -> None:
 
 
 class _Taker:
-    """One of the trials that take turns; nothing more is asked of one that is not sound.
+    """One of the trials that take turns. A trial that is no longer sound does nothing more.
 
     Parameters
     ----------
     trial : RunningTrial
         The trial, with its files made.
     machine : Machine
-        Is sampled at both ends of each window.
+        It is sampled at both ends of each window.
     stack : ExitStack
-        Ends the run, and its bound of memory, unless the trial failed before.
+        It ends the run and its memory limit, unless a failure has ended them before.
     """
 
     def __init__(self, trial: RunningTrial, machine: Machine, stack: ExitStack) -> None:
@@ -172,7 +172,7 @@ class _Taker:
         self._bound: bounds.Bounded | None = None
 
     def warm_up(self) -> None:
-        """Begin the run, and give it a turn that counts nothing."""
+        """Begin the run, and give it a turn that does not count."""
         trial, profile = self._trial, self._trial.context.plan.profile
         workload = trial.context.workload(trial.planned)
         assert isinstance(workload, TakesTurns)
@@ -190,7 +190,7 @@ class _Taker:
             self._flushed()
 
     def window(self, place: int) -> None:
-        """Have a window, the `place`-th of its round, and write back what it left."""
+        """Run one window, the `place`-th of its round, and write back its dirty pages."""
         windows = self._trial.context.plan.profile.windows
         assert windows is not None
         self._machine.sample()
@@ -212,7 +212,7 @@ class _Taker:
         self._flushed_b += max(0, dirty_before_b - self._left_b)
 
     def end(self, names: tuple[str, ...]) -> None:
-        """End the run, and note what it did in its windows."""
+        """End the run, and record the work of its windows."""
         trial = self._trial
         trial.beside = Beside(names, tuple(self._places))
         if self._run is None or not trial.sound:
@@ -227,24 +227,24 @@ class _Taker:
         trial.checks.append(checks.check_flush(trial.flush, self._flush_s))
 
     def note_memory(self) -> None:
-        """Note what was used of a memory that was bounded, once the bound has ended."""
+        """Record the use of a limited memory, once the limit has ended."""
         if self._bound is not None and self._bound.memory is not None:
             self._trial.memory = self._bound.memory
             self._trial.checks.append(checks.check_memory(self._bound.memory))
 
     def _turn(self, length_s: float) -> Turn | None:
-        """Give the run a turn; None where it, or a meter, has failed."""
+        """Give the run a turn; return None if it or a meter has failed."""
         if self._run is None or not self._trial.sound:
             return None
         try:
             return self._run.turn(length_s)
         except WorkloadFailed as error:
             self._trial.failure = error.reason
-            self._stack.close()  # it must not work on in the windows of others
+            self._stack.close()  # it must not continue in the windows of others
             return None
 
     def _flushed(self) -> bool:
-        """Write back what a turn left, and return whether that went well."""
+        """Write back the dirty pages of a turn; return whether that succeeded."""
         trialphases.write_back(self._trial)
         if self._trial.failure is not None:
             self._stack.close()
@@ -252,7 +252,7 @@ class _Taker:
 
 
 class Machine:
-    """The counters of the machine, with those of the device of each of several testbeds."""
+    """The counters of the machine, and of the device of each of several testbeds."""
 
     def __init__(self, samplers: Sequence[HostSampler]) -> None:
         self._samplers = samplers
@@ -260,7 +260,7 @@ class Machine:
         self._lock = threading.Lock()
 
     def sample(self) -> dict[str, float]:
-        """Read and keep them now, from any thread; return those with the first device."""
+        """Read and keep all counters; return those with the first device. Any thread may call it."""
         with self._lock:
             for rows, sampler in zip(self._rows, self._samplers, strict=True):
                 rows.append(sampler.sample())

@@ -173,7 +173,7 @@ class ExclusionEntry(Declared):
 
 
 class MetricEntry(Declared):
-    """The name of a metric, or a metric of the study's own. `design.metrics.Metric` has the keys."""
+    """The name of a metric, or a metric of the study's own, as `design.metrics.Metric`."""
 
     name: str
     above: str = ""
