@@ -260,7 +260,7 @@ class Machine:
         self._lock = threading.Lock()
 
     def sample(self) -> dict[str, float]:
-        """Read and keep all counters; return those with the first device. Any thread may call it."""
+        """Read and keep all counters, from any thread; return those with the first device."""
         with self._lock:
             for rows, sampler in zip(self._rows, self._samplers, strict=True):
                 rows.append(sampler.sample())

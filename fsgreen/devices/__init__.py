@@ -1,1 +1,1 @@
-"""Devices: what has sectors, a queue and a scheduler, and the states of it."""
+"""Devices: they have sectors, a queue and a scheduler, and are brought into states."""

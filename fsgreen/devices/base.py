@@ -1,4 +1,4 @@
-"""What every device is: something with a queue, that is brought as the levels of a cell ask."""
+"""The interface of every device, and what devices share."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ from fsgreen.errors import FsgreenError, unknown
 from fsgreen.simdisk import Control, Disk
 
 Levels = Mapping[str, Any]
-"""Levels of factors by name, as `Plan.levels` gives them; what is missing or None is left open."""
+"""Levels of factors by name, from `Plan.levels`. A level that is missing or None is left open."""
 
 OF_DISKS = ("disk", "partition", "queue_depth")
-"""Factors of the device that only a disk of its own has a choice of, simulated or real."""
+"""Factors of the device that only a whole disk offers, simulated or real."""
 
 AS_FOUND = "as found"
-"""The level of the factor `scheduler` that leaves it to the device."""
+"""The level of the factor `scheduler` that keeps the device's own scheduler."""
 
 READ_AHEAD = "kernel_read_ahead_kib"
-"""The factor that a study declares for what the kernel reads ahead on a device: `read_ahead_kb`."""
+"""The factor that a study declares for the kernel's read-ahead on a device (`read_ahead_kb`)."""
 
 TRAFFIC = "disk_mib_s"
-"""The factor that a study declares for what may pass between a workload and its disk each way."""
+"""The factor that a study declares to limit the traffic between a workload and its disk, each
+way."""
 
 MEMORY = "memory_mib"
-"""The factor that bounds the memory of a workload, its page cache included."""
+"""The factor that limits the memory of a workload, including its page cache."""
 
 FLASH = "flash"
-"""The factor that a study declares for the flash which holds the files in place of the disk:
+"""The factor that a study declares for a flash that holds files in place of the disk. Its level is
 `memory` for an image in RAM, or the name of a simulated disk."""
 
 PAGE_KIB = resource.getpagesize() >> 10
 
 
 class Availability(NamedTuple):
-    """Whether something can be used on this machine, and why, or how to mend it."""
+    """Whether something can be used on this machine, and why; if not, how to mend it."""
 
     name: str
     usable: bool
@@ -54,23 +55,24 @@ class Availability(NamedTuple):
 
 @dataclass(frozen=True)
 class GuestAsked:
-    """What is asked of the guest of a virtual machine.
+    """The settings of the guest of a virtual machine.
 
     Attributes
     ----------
     clock : {"auto", "kvm", "tcg"}
-        Whose processor it has: this machine's, an emulated one, or this machine's where that works.
+        The processor: this machine's (kvm), an emulated one (tcg), or this machine's if that works
+        (auto).
     drive : {"virtio", "nvme", "null"}
-        What its disk is to it: an image behind virtio, one behind NVMe, or a null block device in
-        its own memory.
+        The disk: an image behind virtio, an image behind NVMe, or a null block device in the
+        guest's memory.
     memory_mib : int
-        Its memory.
+        The memory of the guest.
     dirty_mib : int, optional
-        How much of its page cache may wait to be written; its kernel's own limit without it.
+        The limit of its dirty pages. The default is its kernel's own limit.
     drive_mib_s, drive_iops : int, optional
-        What QEMU lets through to the image of its disk in a second: MiB, and requests.
+        The limits that QEMU sets for the image of its disk: MiB per second, requests per second.
     drive_zone_mib : int, optional
-        The size of its zones, where its disk is a zoned one: NVMe or null.
+        The size of a zone if the disk is zoned: NVMe or null.
     """
 
     clock: Literal["auto", "kvm", "tcg"] = "auto"
@@ -84,28 +86,29 @@ class GuestAsked:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked of a device for all cells; None leaves it to the device.
+    """The settings of a device for all cells. None leaves a setting to the device.
 
     Attributes
     ----------
     size_b : int
-        Bytes of the file system, or of free space that a directory needs.
+        The size of the file system in bytes; for a directory, the free space that it needs.
     folder : Path, optional
-        Where images, mount points or files go.
+        The folder of images, mount points or files.
     in_memory : bool
-        Whether an image lies in RAM.
+        Whether an image is in RAM.
     scheduler : str, optional
-        I/O scheduler of cells that name none.
+        The I/O scheduler of cells that name none.
     simulated : Disk, optional
         The simulated disk of cells that name none.
     queue_depth : int, optional
-        Commands that the disk takes at once, for cells that do not say.
+        The most commands that the disk takes at once, for cells that name no depth.
     partition : int, optional
-        Of the real disk, for cells that do not say; without it, they get all of the disk.
+        The partition of the real disk, for cells that name none. Without it, they get the whole
+        disk.
     listed : ListedDisk, optional
         The real disk that the testbed file names.
     guest : GuestAsked, optional
-        What the guest of a virtual machine is to be.
+        The settings of the guest of a virtual machine.
     """
 
     size_b: int
@@ -120,57 +123,57 @@ class Settings:
 
 
 class Device(Protocol):
-    """What a stack stands on. Every method may be called again, in any order, without harm.
+    """What a stack is built on. Every method may be called again, in any order, without harm.
 
     Attributes
     ----------
     kind : str
-        Its name among the kinds of testbed.
+        The name of its kind of testbed.
     work : WorkFolder
-        Where it and the stack on it keep what they make.
+        The folder in which the device and its stack keep their files.
     """
 
     kind: str
     work: WorkFolder
 
     def __init__(self, settings: Settings) -> None:
-        """Make or find the device; raises `FsgreenError` where that cannot be."""
+        """Make or find the device. Raises `FsgreenError` if that is not possible."""
 
     @staticmethod
     def available() -> Availability:
-        """Return whether such a device can be had on this machine."""
+        """Return whether such a device can be used on this machine."""
 
     @staticmethod
     def default_folder() -> Path:
-        """Return where its files go unless a folder is named."""
+        """Return the folder of its files if none is named."""
 
     @property
     def name(self) -> str | None:
-        """The kernel's name in /proc/diskstats (`loop3`), None without one."""
+        """The kernel's name in /proc/diskstats (`loop3`); None without one."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what the device is, for the record of a campaign."""
+        """Return the description of the device, for the record of a campaign."""
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if the device cannot be as the levels ask. Touches nothing."""
+        """Raise `FsgreenError` if the device cannot have these levels. It changes nothing."""
 
     def load(self, levels: Levels) -> None:
-        """Bring disk, partition, queue depth and scheduler of these levels, at rest.
+        """Set disk, partition, queue depth and scheduler to these levels; the device is at rest.
 
-        Nothing of the device is mounted.
+        Nothing of the device may be mounted.
         """
 
     def queue_state(self) -> QueueState:
         """Return the queue as it is now."""
 
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Let a simulated disk take no time meanwhile, and with `stay` afterwards too.
+        """Let a simulated disk take no time in the `with` block; with `stay`, afterwards too.
 
-        Without it, the disk is at rest afterwards, with empty caches. Real ones do nothing.
+        Without `stay`, the disk is at rest afterwards, with empty caches. A real disk does nothing.
         """
 
     def simulator(self) -> Control | None:
-        """Return the control socket of a simulated disk, None where the device is real."""
+        """Return the control socket of a simulated disk; None if the device is real."""
 
     def entered(self) -> AbstractContextManager[None]:
         """Run programs where the device is: in its guest, or on this machine."""
@@ -178,27 +181,28 @@ class Device(Protocol):
     def counters(self) -> dict[str, float] | None:
         """Return the cumulative counters of a disk that this machine's kernel does not know.
 
-        By columns of `host.parquet`, from any thread; None where that kernel has them, or nobody.
+        The keys are columns of `host.parquet`. Any thread may call it. None if this kernel has the
+        counters, or if nothing has them.
         """
 
     def processor_s(self) -> tuple[float, float] | None:
-        """Return the seconds in user and system mode of the guest that workloads run in.
+        """Return the user and system time in seconds of the guest in which workloads run.
 
-        None where they run on this machine.
+        None if they run on this machine.
         """
 
     def probe(self, seed: int) -> dict[str, Any]:
-        """Return how the device behaves by itself; see `probe.probe`."""
+        """Return the measurements of the bare device, from `probe.probe`."""
 
     def restore(self) -> None:
-        """Give the device back its scheduler; nothing of it is mounted."""
+        """Set the scheduler that the device had. Nothing of the device may be mounted."""
 
     def close(self) -> None:
-        """End what serves the device; the work folder is released afterwards."""
+        """End the servers of the device. The caller releases the work folder afterwards."""
 
 
 class OnThisMachine:
-    """What devices have in common whose workloads run on this machine."""
+    """Shared by devices whose workloads run on this machine."""
 
     def entered(self) -> AbstractContextManager[None]:
         """Run programs on this machine."""
@@ -214,7 +218,7 @@ class OnThisMachine:
 
 
 class InRealTime(OnThisMachine):
-    """What devices have in common that take the time that they take: nothing is simulated."""
+    """Shared by real devices: no time is simulated."""
 
     @staticmethod
     def default_folder() -> Path:
@@ -234,7 +238,10 @@ class Sleeps(Protocol):
     """A disk that can be told to stop its platters."""
 
     def sleep(self) -> None:
-        """Return once they stand still; a request starts them again. May raise `FsgreenError`."""
+        """Stop the platters and return once they stand still. The next request starts them.
+
+        It may raise `FsgreenError`.
+        """
 
 
 class FormattableDevice(Device, Protocol):
@@ -242,11 +249,11 @@ class FormattableDevice(Device, Protocol):
 
     @property
     def volume(self) -> Volume:
-        """The sectors that a file system gets; raises `FsgreenError` while there are none."""
+        """The sectors of the file system. Raises `FsgreenError` while there are none."""
 
 
 def require_root(kind: str) -> None:
-    """Raise `FsgreenError` unless the user is root, whom this kind of device needs."""
+    """Raise `FsgreenError` unless the user is root, as this kind of device needs root."""
     if os.geteuid() != 0:
         raise FsgreenError(
             f"the testbed {kind} needs root: it makes and mounts file systems",
@@ -255,19 +262,19 @@ def require_root(kind: str) -> None:
 
 
 def scheduler_of(levels: Levels) -> str | None:
-    """Return the I/O scheduler that the levels name, None where they leave it to the device."""
+    """Return the I/O scheduler of the levels; None if they leave it to the device."""
     scheduler: str | None = levels.get("scheduler")
     return None if scheduler == AS_FOUND else scheduler
 
 
 def read_ahead_kib_of(levels: Levels, usual_kib: int) -> int:
-    """Return what the kernel is to read ahead at most: as the levels ask, else as usual."""
+    """Return the kernel's read-ahead for the levels, in KiB: theirs, else `usual_kib`."""
     asked_kib = levels.get(READ_AHEAD)
     return usual_kib if asked_kib is None else int(asked_kib)
 
 
 def check_read_ahead(levels: Levels) -> None:
-    """Raise `FsgreenError` where the levels ask for what the kernel cannot read ahead."""
+    """Raise `FsgreenError` if the kernel cannot set the read-ahead of the levels."""
     asked_kib = levels.get(READ_AHEAD)
     if asked_kib is not None and (asked_kib < 0 or asked_kib % PAGE_KIB):
         raise FsgreenError(
@@ -278,7 +285,7 @@ def check_read_ahead(levels: Levels) -> None:
 
 
 def check_traffic(levels: Levels) -> None:
-    """Raise `FsgreenError` where the levels let nothing pass: the kernel takes 0 for no limit."""
+    """Raise `FsgreenError` if the levels limit traffic to 0, which the kernel takes as no limit."""
     asked_mib_s = levels.get(TRAFFIC)
     if asked_mib_s is not None and asked_mib_s <= 0:
         raise FsgreenError(
@@ -289,7 +296,7 @@ def check_traffic(levels: Levels) -> None:
 
 
 def state_of(levels: Levels) -> str:
-    """Return the device state that the levels name; raises `FsgreenError` if there is no such."""
+    """Return the device state of the levels. Raises `FsgreenError` if it is unknown."""
     known = [str(level) for level in factors.get("device").levels]
     state: str = levels.get("device") or "initial"
     if state not in known:
@@ -298,9 +305,9 @@ def state_of(levels: Levels) -> str:
 
 
 def refuse_levels(kind: str, levels: Levels, names: Sequence[str]) -> None:
-    """Raise `FsgreenError` if the levels name something that this kind of device has no choice of.
+    """Raise `FsgreenError` if the levels set a factor that this kind of device cannot choose.
 
-    The simulated disk has a choice of all.
+    The simulated disk can choose all of them.
     """
     for name in names:
         if levels.get(name) is not None:

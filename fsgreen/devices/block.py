@@ -1,8 +1,7 @@
 """The device `block`: a real disk that a testbed file names and confirms by its serial number.
 
-The disk, or a partition of it, is formatted again and again: what it holds is lost. It is held open
-alone while nothing of it is mounted, so that nobody else mounts or formats it in the middle of a
-campaign.
+The disk, or a partition of it, is formatted again and again: its data are lost. While nothing of it
+is mounted, it is held open exclusively, so that nobody else mounts or formats it during a campaign.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
 
 SETTLE_S = 5.0
-"""How long a program that looks at each new file system, such as udev's, is waited for."""
+"""Longest wait for a program that reads each new file system, such as udev's."""
 
 LIST = "lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL,MOUNTPOINTS; ls -l /dev/disk/by-id"
 
@@ -32,15 +31,15 @@ LIST = "lsblk -o NAME,SERIAL,SIZE,FSTYPE,LABEL,MOUNTPOINTS; ls -l /dev/disk/by-i
 class DiskVolume(Volume):
     """A disk or a partition, and its states: initial and steady.
 
-    A disk that rotates remembers no writes. A solid-state disk that takes discards is discarded and
-    written once, and once more to be steady, as an image on one is: see `imagevolume`. One that
-    takes none is left as it is, and the record says that it remembers.
+    A rotating disk remembers no writes. A solid-state disk that takes discards is discarded and
+    written once; for the steady state, it is written once more (as in `imagevolume`). A solid-state
+    disk that takes no discards is left as it is, and the record says that it remembers writes.
     """
 
     _fd = -1
 
     def initial(self) -> DeviceState:
-        """Make the disk forget what was written, where it can, and write it once."""
+        """Discard the whole disk, if it takes discards, and write it once."""
         reason = cannot_forget(self.queue)
         if reason is not None:
             return DeviceState("initial", 0, 0, self.size_b, *reason)
@@ -54,7 +53,7 @@ class DiskVolume(Volume):
         return self.queue.await_discarded_b(before_b, self.size_b)
 
     def hold(self) -> None:
-        """Open the disk alone; raises `FsgreenError` if it stays in use."""
+        """Open the disk exclusively. Raises `FsgreenError` if it stays in use for `SETTLE_S`."""
         if self._fd >= 0:
             return
         deadline_s = time.monotonic() + SETTLE_S
@@ -68,24 +67,24 @@ class DiskVolume(Volume):
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Let go of the disk for good."""
+        """Release the disk for good."""
         self.release()
         super().close()
 
     def release(self) -> None:
-        """Let go of the disk, so that it can be mounted."""
+        """Release the disk, so that it can be mounted."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
     def format(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Run mkfs, which opens the disk alone itself."""
+        """Run mkfs, which opens the disk exclusively itself; return the whole command."""
         with self._lent():
             return super().format(command)
 
     @contextmanager
     def overwriting(self) -> Iterator[int]:
-        """Yield a descriptor for direct reads and writes, which nobody else has."""
+        """Yield an exclusive descriptor for direct reads and writes."""
         with self._lent(), super().overwriting() as fd:
             yield fd
 
@@ -104,8 +103,8 @@ class BlockDevice(RealDevice):
     Raises
     ------
     FsgreenError
-        If the user is not root, the file names no disk or does not confirm it, or the disk is
-        missing, a part of one, another than its serial number says, in use or too small.
+        If the user is not root; if the file names no disk, or does not confirm it; if the disk is
+        missing, is a partition, has another serial number, is in use, or is too small.
     """
 
     kind = "block"
@@ -136,13 +135,13 @@ class BlockDevice(RealDevice):
 
     @staticmethod
     def available() -> Availability:
-        """Return whether disks can be formatted here; only one that is named is taken."""
+        """Return whether disks can be formatted here. Only a disk that is named is used."""
         if os.geteuid() != 0:
             return Availability("block", False, "needs root: run the same command with sudo")
         return Availability("block", True, "a disk that a testbed file names")
 
     def describe(self) -> dict[str, Any]:
-        """Return the disk, its size, and the queue as it was found."""
+        """Return the disk, its size, and its queue at the start."""
         return self._described
 
     def _describe(self) -> dict[str, Any]:
@@ -159,7 +158,8 @@ class BlockDevice(RealDevice):
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for an unknown state, scheduler, partition or depth.
 
-        Also where some cells get a partition and others the whole disk, its table included.
+        It also does if some cells get a partition and others the whole disk, as these would
+        overwrite the partition table.
         """
         super().check(levels)
         partition = levels.get("partition") or self._partition
@@ -175,7 +175,7 @@ class BlockDevice(RealDevice):
         self._check_depth(levels.get("queue_depth"), self._queue)
 
     def load(self, levels: Levels) -> None:
-        """Take the partition, and set queue depth, scheduler and read-ahead."""
+        """Open the partition, and set queue depth, scheduler and read-ahead."""
         listed = replace(self._listed, partition=levels.get("partition") or self._partition)
         if listed != self._listed:
             self.volume.close()
@@ -193,18 +193,18 @@ class BlockDevice(RealDevice):
         super().load(levels)
 
     def queue_state(self) -> QueueState:
-        """Return the queue as it is now, with the depth that was set and read back."""
+        """Return the present queue, with the depth that was set and read back."""
         state = self._queue.state()
         return replace(state, queue_depth=self._depth_now) if self._limited else state
 
     def restore(self) -> None:
-        """Set depth and scheduler that the disk had."""
+        """Set the depth and the scheduler that the disk had."""
         if self._limited:
             self._queue.set_depth(self._most)
         super().restore()
 
     def _size_of(self, listed: guard.ListedDisk) -> int:
-        """Return the bytes that a file system gets; raises `FsgreenError` if they are too few."""
+        """Return the bytes of the file system. Raises `FsgreenError` if they are too few."""
         size_b = size_of(listed.node()) // image.CHUNK_B * image.CHUNK_B
         if size_b < self._least_b:
             raise FsgreenError(
@@ -235,7 +235,7 @@ class BlockDevice(RealDevice):
 
 
 def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
-    """Return the disk of the testbed file, once that names a whole one and confirms it."""
+    """Return the disk of the testbed file, after checks that it is a whole disk and confirmed."""
     if listed is None:
         raise FsgreenError(
             "the testbed block needs a disk that a testbed file names",
@@ -260,7 +260,7 @@ def _confirmed(listed: guard.ListedDisk | None) -> guard.ListedDisk:
 
 
 def size_of(node: Path) -> int:
-    """Return the bytes of a block device."""
+    """Return the size of a block device in bytes."""
     fd = os.open(node, os.O_RDONLY)
     try:
         return os.lseek(fd, 0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""What the kernel says of a block device: its names, its disk, its file, and who uses it."""
+"""What the kernel tells about a block device: its names, its disk, its file, and its users."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ UDEV = Path("/run/udev/data")
 
 LOOP_GET_STATUS64 = 0x4C05
 LOOP_INFO_B, LOOP_FILE, LOOP_NAME = 232, struct.Struct("=QQ"), slice(56, 120)
-"""Of struct loop_info64 (linux/loop.h): its size, lo_device and lo_inode, and lo_file_name."""
+"""Layout of struct loop_info64 (linux/loop.h): its size, lo_device and lo_inode, lo_file_name."""
 
 
 def backing_file(device_name: str) -> Path | None:
-    """Return the file behind a loop device (`loop3`), None when nothing is attached."""
+    """Return the file behind a loop device (`loop3`); None if nothing is attached."""
     path = Path("/sys/block") / device_name / "loop" / "backing_file"
     try:
         return Path(path.read_text().rstrip("\n"))
@@ -36,9 +36,9 @@ def backing_file(device_name: str) -> Path | None:
 
 
 def attached_as(device_name: str) -> Path | None:
-    """Return the path by which a file was attached to a loop device, None where none is.
+    """Return the path by which a file was attached to a loop device; None if nothing is attached.
 
-    It stays the same when the mount that the file is on has gone. The kernel keeps 63 bytes of it.
+    It stays the same after the mount of the file has gone. The kernel keeps 63 bytes of it.
     """
     try:
         fd = os.open(Path("/dev", device_name), os.O_RDONLY)
@@ -52,14 +52,14 @@ def attached_as(device_name: str) -> Path | None:
 
 
 def loop_file(device_name: str) -> tuple[int, int] | None:
-    """Return device and inode of the file behind a loop device (`loop3`), None where none is.
+    """Return device and inode of the file behind a loop device (`loop3`); None if there is none.
 
-    It is asked by its number where /dev does not show it, as in a container.
+    If /dev lacks the device, as in a container, it is opened by its number.
 
     Raises
     ------
     FsgreenError
-        If a file is behind it and it cannot be asked which.
+        If a file is behind the device, but the kernel cannot be asked which.
     """
     why = "it has no node"
     for opening in (_open_in_dev, _open_by_number):
@@ -79,7 +79,7 @@ def loop_file(device_name: str) -> tuple[int, int] | None:
 
 @contextlib.contextmanager
 def _open_in_dev(device_name: str) -> Iterator[int]:
-    """Open a device through its node in /dev; raises OSError also where that is another one's."""
+    """Open a device by its node in /dev. Raises OSError also if the node is another device's."""
     fd = os.open(Path("/dev", device_name), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         node = os.fstat(fd)
@@ -92,7 +92,7 @@ def _open_in_dev(device_name: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _open_by_number(device_name: str) -> Iterator[int]:
-    """Open a device through a private node in /dev, where nodes work: /tmp is often `nodev`."""
+    """Open a device by a private node. It is made in /dev, as /tmp is often mounted `nodev`."""
     with tempfile.TemporaryDirectory(prefix=".fsgreen-", dir="/dev") as folder:
         node = Path(folder, device_name)
         os.mknod(node, stat.S_IFBLK | 0o400, _number(device_name))
@@ -109,7 +109,7 @@ def _number(device_name: str) -> int:
 
 
 def file_of_loop(fd: int) -> tuple[int, int] | None:
-    """Return device and inode of the file behind an open loop device, None where none is."""
+    """Return device and inode of the file behind an open loop device; None if there is none."""
     status = _status(fd)
     return None if status is None else LOOP_FILE.unpack_from(status)
 
@@ -124,19 +124,19 @@ def _status(fd: int) -> bytes | None:
 
 
 def kernel_name(device: Path) -> str:
-    """Return the kernel's name of a block device, whatever its node is called."""
+    """Return the kernel's name of a block device, given any node of it."""
     number = device.stat().st_rdev
     return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
 
 
 def disk_of(name: str) -> str:
-    """Return the kernel's name of the whole disk that a partition is of, or that a disk is."""
+    """Return the kernel's name of the whole disk, given the name of a partition or of a disk."""
     path = (SYS_BLOCK / name).resolve()
     return path.parent.name if (path / "partition").exists() else name
 
 
 def serial_of(device: Path) -> str | None:
-    """Return a disk's serial number as the kernel or udev has it, None if it has none."""
+    """Return a disk's serial number, from the kernel or from udev; None if it has none."""
     folder = (SYS_BLOCK / kernel_name(device)).resolve()
     for name in ("serial", "device/serial"):
         if (folder / name).is_file():
@@ -153,9 +153,9 @@ def serial_of(device: Path) -> str | None:
 
 
 def in_use(device: Path, *, alone: bool = False) -> str | None:
-    """Return how a device, its disk or one of its partitions is used, None when it is free.
+    """Return how a device, its disk or one of its partitions is used; None if all are free.
 
-    With `alone`, the caller has it open with O_EXCL.
+    `alone` says that the caller has the device open with O_EXCL.
     """
     family = _family(kernel_name(device))
     numbers = {(SYS_BLOCK / name / "dev").read_text().strip() for name in family}
@@ -176,7 +176,7 @@ def in_use(device: Path, *, alone: bool = False) -> str | None:
     if alone:
         return None
     try:
-        # The kernel's own answer, which also knows other mount namespaces.
+        # The kernel's own answer also covers other mount namespaces.
         os.close(os.open(device, os.O_RDONLY | os.O_EXCL))
     except OSError as error:
         return f"it cannot be opened alone ({error.strerror})"
@@ -184,20 +184,20 @@ def in_use(device: Path, *, alone: bool = False) -> str | None:
 
 
 def signatures(device: Path) -> list[str]:
-    """Return the types of file system, partition table, RAID ... signatures on a device."""
+    """Return the types of the signatures on a device: file systems, partition tables, RAID, ..."""
     text = commands.run(["wipefs", "--no-act", "--json", str(device)])
     found = json.loads(text)["signatures"] if text.strip() else []
     return list(dict.fromkeys(entry["type"] for entry in found))
 
 
 def _family(name: str) -> set[str]:
-    """Return the whole disk that a device is, or is on, and all partitions of that."""
+    """Return the kernel's names of a device's whole disk and of all partitions of that disk."""
     disk = disk_of(name)
     return {disk} | {file.parent.name for file in (SYS_BLOCK / disk).glob("*/partition")}
 
 
 def _name_of_source(source: str) -> str | None:
-    """Return the kernel's name of a block device given by any path, None for anything else."""
+    """Return the kernel's name of the block device at a path; None if it is anything else."""
     path = Path(re.sub(r" \(deleted\)$", "", source))
     if not path.is_absolute() or not path.is_block_device():
         return None

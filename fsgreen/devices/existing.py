@@ -1,4 +1,4 @@
-"""The device below an existing directory: recorded, and never touched."""
+"""The device below an existing directory: it is recorded, and never changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PROBE_B = 256 << 20
 
 
 class ExistingDevice(InRealTime):
-    """Whatever an existing, writable directory is on; `size_b` of it must be free.
+    """The device of an existing, writable directory. `size_b` bytes must be free there.
 
     Raises
     ------
@@ -49,26 +49,26 @@ class ExistingDevice(InRealTime):
 
     @staticmethod
     def available() -> Availability:
-        """Return that a directory can be had everywhere."""
+        """Return that a directory can be used everywhere."""
         return Availability("directory", True, "works everywhere")
 
     @staticmethod
     def default_folder() -> Path:
-        """Return the folder for temporary files, or /var/tmp where that is memory (rule 7)."""
+        """Return the folder of temporary files, or /var/tmp if that is in memory (rule 7)."""
         temporary = Path(tempfile.gettempdir())
         return image.DISK if mounts.in_memory(temporary) else temporary
 
     def describe(self) -> dict[str, Any]:
-        """Return the disk and its scheduler, where one is in sight."""
+        """Return the disk and its scheduler; None for each if no disk is visible."""
         return {
             "device": self.name,
             "scheduler": self._queue.scheduler if self._queue else None,
         }
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` unless the device is as the levels ask already.
+        """Raise `FsgreenError` unless the device has the levels already.
 
-        `initial` is accepted and means an empty folder.
+        The state `initial` is accepted. It means an empty folder.
         """
         state, scheduler = state_of(levels), scheduler_of(levels)
         refuse_levels(self.kind, levels, (*OF_DISKS, READ_AHEAD, TRAFFIC, FLASH))
@@ -88,14 +88,14 @@ class ExistingDevice(InRealTime):
             )
 
     def load(self, levels: Levels) -> None:
-        """Do nothing: there is one device."""
+        """Do nothing: there is only one device."""
 
     def queue_state(self) -> QueueState:
-        """Return the queue as it is now; all of it is None where no disk is in sight."""
+        """Return the present queue; all of its fields are None if no disk is visible."""
         return self._queue.state() if self._queue else QueueState()
 
     def probe(self, seed: int) -> dict[str, Any]:
-        """Return how a file of the directory behaves by itself; see `probe.probe`."""
+        """Return the measurements of a file in the directory, from `probe.probe`."""
         target = self.work.path / "probe"
         image.allocate(target, PROBE_B, seed=seed)
         try:

@@ -1,13 +1,14 @@
-"""Work folders: one per testbed, owned through a lock, and removed whatever happens to the owner.
+"""Work folders: one per testbed, owned by a lock, and removed whatever happens to the owner.
 
-A registry holds one symbolic link per work folder, made before the folder: POINT/./FOLDER, so that
-a folder that is gone can be told from one that is not mounted now. The owner holds an
-flock on a file inside; the kernel drops it when the owner and the tools it started have ended,
-also after SIGKILL. A registered folder whose lock is free is therefore abandoned, and only such a
-folder, what is mounted inside it and the loop devices on its image are ever touched.
+A registry holds a symbolic link for each work folder. It is made before the folder and has the form
+POINT/./FOLDER, so that a folder that is gone can be told from one whose mount is absent. The owner
+holds an flock on a file in the folder. The kernel releases the lock when the owner and the tools
+that it started have ended, even after SIGKILL. So a registered folder with a free lock is
+abandoned. Only such a folder, the mounts inside it and the loop devices on its image are ever
+removed.
 
-Ctrl-C can come between any two steps, also before a `with` has begun or while it ends: what the
-owner has not released by its end, it releases as it exits.
+Ctrl-C can come between any two steps, even before a `with` block begins or while it ends. What the
+owner has not released by then, it releases as it exits.
 """
 
 from __future__ import annotations
@@ -33,19 +34,20 @@ from fsgreen.errors import FsgreenError
 NAME = re.compile(r"fsgreen-\w+-[0-9a-f]{12}")
 OWNER = "owner"
 WAIT_S = 10.0
-"""How long the tools of a killed owner are waited for."""
+"""Longest wait for the tools of a killed owner."""
 
 STUCK = "chattr -R -i on what was made immutable, mount -o remount,rw what is read-only"
-"""What helps where not even root may remove a file."""
+"""The next step if not even root may remove a file."""
 
 DETACH_S = 2.0
-"""How long a loop device is given to go; the kernel then detaches it at its last close."""
+"""Longest wait for a loop device to detach. After that, the kernel detaches it at its last
+close."""
 
 
 def registry() -> Path:
-    """Return the folder that knows every work folder of this user, made if need be.
+    """Return the registry of this user's work folders. It is made if it does not exist.
 
-    It survives a reboot, as images on a disk do: $XDG_STATE_HOME or ~/.local/state.
+    It is in $XDG_STATE_HOME or ~/.local/state, so it survives a reboot, as images on a disk do.
     """
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     folder = Path(state) / "fsgreen" / "testbeds"
@@ -55,9 +57,9 @@ def registry() -> Path:
 
 @dataclass
 class WorkFolder:
-    """A private folder and the lock that shows it is in use.
+    """A private folder, and the lock that shows that it is in use.
 
-    `ends` end what serves something that is mounted in it; each may be called again.
+    `ends` are functions that end servers of mounts in the folder. Each may be called again.
     """
 
     path: Path
@@ -66,15 +68,15 @@ class WorkFolder:
     ends: list[Callable[[], None]] = field(default_factory=list)
 
     def end_servers(self) -> None:
-        """End what serves something that is mounted in the folder."""
+        """End the servers of mounts in the folder."""
         for end in self.ends:
             end()
 
     def release(self) -> None:
-        """Unmount, detach and delete everything in the folder, then forget it. Idempotent.
+        """Unmount, detach and delete everything in the folder, then its entry. It may be repeated.
 
-        Ctrl-C has its effect afterwards. Raises `FsgreenError` for what cannot be removed, which
-        the next `sweep` tries again.
+        Ctrl-C takes effect afterwards. Raises `FsgreenError` if something cannot be removed. The
+        next `sweep` tries that again.
         """
         if self.lock_fd < 0:
             return
@@ -95,7 +97,7 @@ def claim(parent: Path, kind: str) -> WorkFolder:
     Raises
     ------
     FsgreenError
-        If `parent` is missing, no directory, or not writable.
+        If `parent` is missing, is not a directory, or is not writable.
     """
     image.require_directory(parent)
     parent = parent.resolve()
@@ -122,10 +124,10 @@ def claim(parent: Path, kind: str) -> WorkFolder:
 
 
 def sweep() -> list[str]:
-    """Remove what killed harnesses of this user left; return one line for each thing done.
+    """Remove what killed harnesses of this user left behind; return one line for each action.
 
-    Folders in use are left alone. Tools that a killed harness started may still run: they are
-    waited for, for `WAIT_S` a folder at most, and a folder that stays busy is reported.
+    Folders in use are left alone. If tools of a killed harness still run, it waits for them, at
+    most `WAIT_S` per folder, and then reports the folder as busy.
     """
     report: list[str] = []
     with _registry_lock():
@@ -150,7 +152,7 @@ def _sweep_entry(entry: Path) -> list[str]:
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
     if folder.name != entry.name or not ours:
         return [f"left {folder} alone: it is not ours"]
-    # Claims are made under the registry's lock: a folder without an owner file has no owner.
+    # `claim` holds the lock of the registry, so a folder without an owner file has no owner.
     try:
         lock_fd = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -176,7 +178,7 @@ def _unseen(folder: Path, error: OSError) -> str:
 
 
 def _dismantle(folder: Path, lock_fd: int) -> list[str]:
-    """Unmount, detach and delete, in this order; each step does nothing where nothing is left."""
+    """Unmount, detach and delete, in this order. A step without anything left does nothing."""
     done = free_devices(folder, lock_fd)
     for mount in mounts.under(folder):
         unmount(mount.point, lock_fd=lock_fd, lazily=True)
@@ -187,7 +189,7 @@ def _dismantle(folder: Path, lock_fd: int) -> list[str]:
         )
     done += put_back(folder)
     try:
-        # The owner file goes last: until then the folder can be recognised and swept again.
+        # The owner file is deleted last, so that an unfinished folder can be swept again.
         for child in folder.iterdir() if folder.exists() else ():
             if child.name != OWNER:
                 directory = child.is_dir() and not child.is_symlink()
@@ -201,12 +203,12 @@ def _dismantle(folder: Path, lock_fd: int) -> list[str]:
 
 
 def free_devices(folder: Path, lock_fd: int) -> list[str]:
-    """Unmount the devices that are mounted in the folder, and detach those on files in it.
+    """Unmount the loop devices in the folder, and detach those on files in it.
 
-    Returns one line for each thing done. What is mounted below one goes before it. What else is
-    mounted there stays: behind a loop device it may hold the file, and could not be found by its
-    path once it was gone. The devices take as many requests, and the kernel reads ahead on them, as
-    ever.
+    Return one line for each action. Mounts below such a mount are unmounted first. Other mounts in
+    the folder stay: one of them may hold the file behind a loop device, which could not be found by
+    its path any more. The number of requests and the read-ahead of the devices are reset to the
+    defaults.
     """
     done = []
     found = mounts.under(folder)
@@ -226,12 +228,14 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
 
 
 def unmount(point: Path, *, lock_fd: int | None = None, lazily: bool = False) -> None:
-    """Unmount `point`, trying for a second where it is busy.
+    """Unmount `point`. If it is busy, try again for a second.
+
+    With `lazily`, a mount that stays busy is detached from the tree.
 
     Raises
     ------
     FsgreenError
-        If it stays busy and `lazily` is not set; with `lazily` it is detached from the tree.
+        If it stays busy without `lazily`, or cannot be unmounted for another reason.
     """
     for _ in range(10):
         try:
@@ -257,7 +261,7 @@ def _loop_devices(folder: Path) -> list[str]:
 def _behind(device_name: str, folder: Path) -> bool:
     if blockdev.backing_file(device_name) is None:
         return False
-    # The file of a simulated disk has no path any more once its server has ended.
+    # Once its server has ended, the file of a simulated disk has no path any more.
     found = (blockdev.backing_file(device_name), blockdev.attached_as(device_name))
     return any(path is not None and path.is_relative_to(folder) for path in found)
 

@@ -1,7 +1,7 @@
 """The device guard: nothing is formatted or overwritten unless it is provably ours.
 
-`run_mkfs` is the only place of the library that starts a program which destroys data, and
-`open_to_overwrite` the only one that opens a device to write on it.
+Only `run_mkfs` starts a program that destroys data. Only `open_to_overwrite` opens a device for
+writing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fsgreen.devices import blockdev
 from fsgreen.errors import FsgreenError
 
 CONFIGURED = Path("/sys/kernel/config/nullb")
-"""Where null block devices are made, where configfs is mounted."""
+"""The folder of null block devices in configfs."""
 
 
 @dataclass(frozen=True)
 class ListedDisk:
     """A disk that the testbed file offers for formatting, by a name that survives a reboot.
 
-    With its serial number in the file, what it holds may be destroyed; with the number of a
-    partition, that partition alone.
+    If the file has its serial number, its data may be destroyed. If `partition` is set, only that
+    partition may be.
     """
 
     by_id: Path
@@ -34,7 +34,7 @@ class ListedDisk:
     partition: int | None = None
 
     def node(self) -> Path:
-        """Return the disk or partition; raises `FsgreenError` if it has no such partition."""
+        """Return the node of the disk or partition. Raises `FsgreenError` without the partition."""
         disk = blockdev.kernel_name(self.by_id)
         if self.partition is None:
             return Path("/dev", disk)
@@ -50,34 +50,35 @@ class ListedDisk:
 
 @dataclass(frozen=True)
 class NullDisk:
-    """A null block device by its name in configfs: it is memory, and holds nothing of anybody's."""
+    """A null block device by its name in configfs: it is memory, and holds nobody's data."""
 
     name: str
 
     def kernel_names(self) -> set[str]:
-        """Return the names that the kernel may have given it (drivers/block/null_blk/main.c)."""
+        """Return the names that the kernel may give the device (drivers/block/null_blk/main.c)."""
         index = (CONFIGURED / self.name / "index").read_text().strip()
         return {f"nullb{index}", self.name}
 
 
 Proof = Path | ListedDisk | NullDisk
-"""What shows that a device is ours: the image behind a loop device, a disk of the testbed file, or
-a device that was made of memory.
+"""What proves that a device is ours: the image behind a loop device, a disk of the testbed file, or
+a null block device.
 """
 
 
 def run_mkfs(
     command: Sequence[str], device: Path, proof: Proof, *, lock_fd: int | None = None
 ) -> tuple[str, ...]:
-    """Format `device` with `command` (tool and arguments without the device), if it may be.
+    """Format `device` with `command`, after the checks of `check_destructive`.
 
-    The device is kept open from before the check until mkfs has ended: a loop device cannot get
-    another file meanwhile, nor another disk the device's name. Returns the whole command as run.
+    `command` is the tool with its arguments, without the device. The device stays open from before
+    the check until mkfs has ended. Meanwhile a loop device cannot get another file, and another
+    disk cannot get the device's name. Return the whole command as it ran.
 
     Raises
     ------
     FsgreenError
-        As `check_destructive`, or if mkfs fails.
+        As `check_destructive` does, or if mkfs fails.
     """
     whole = (*command, str(device))
     with _opened(device) as fd:
@@ -87,9 +88,9 @@ def run_mkfs(
 
 
 def bind(device: Path, proof: Proof) -> int:
-    """Return a descriptor that keeps a device of ours the one that its node names, as long as open.
+    """Return a descriptor of a device of ours. While it is open, the node names the same device.
 
-    A loop device gets no other file meanwhile, and no other disk the number of one that went.
+    Meanwhile a loop device cannot get another file, and another disk cannot get the device number.
 
     Raises
     ------
@@ -106,12 +107,14 @@ def bind(device: Path, proof: Proof) -> int:
 
 
 def open_to_overwrite(device: Path, proof: Proof) -> int:
-    """Open a device of ours for direct reads and writes, alone; it is checked on that descriptor.
+    """Open a device of ours exclusively for direct reads and writes; return the descriptor.
+
+    The checks are made on that same descriptor.
 
     Raises
     ------
     FsgreenError
-        As `check_destructive`.
+        As `check_destructive` does.
     """
     fd = open_alone(device, os.O_RDWR | os.O_DIRECT)
     try:
@@ -123,12 +126,14 @@ def open_to_overwrite(device: Path, proof: Proof) -> int:
 
 
 def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a device that nothing uses, so that nobody can mount or format it meanwhile.
+    """Open an unused device exclusively; return its descriptor.
+
+    While it is open, nobody can mount or format the device.
 
     Raises
     ------
     FsgreenError
-        If it is no block device, or in use.
+        If it is not a block device, or is in use.
     """
     with _opened(device):
         pass
@@ -146,23 +151,24 @@ def check_destructive(device: Path, proof: Proof) -> None:
     ----------
     device : Path
         A block device.
-    proof : Path or ListedDisk
-        For a loop device: our own image, which must be the file behind it and behind no other.
-        Else the disk of the testbed file, which it must be.
+    proof : Path, ListedDisk or NullDisk
+        For a loop device, our own image: it must be the file behind this device and behind no
+        other. Otherwise the disk of the testbed file or the null block device: it must be this
+        device.
 
     Raises
     ------
     FsgreenError
-        If the device is not a block device, not ours or not listed, in use in any way (mounted,
-        swap, held, its disk or a partition in use), or holds a signature that is not confirmed by
-        its serial number; if another loop device cannot be asked for its file.
+        If the device is not a block device; if it is not ours or not listed; if it is in use in any
+        way (mounted, swap, held, or its disk or a partition in use); if it holds data that no
+        serial number confirms; if another loop device cannot be asked for its file.
     """
     with _opened(device) as fd:
         _check(fd, device, proof)
 
 
 def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
-    """Raise unless all of an open device may be destroyed; `alone`: it is open with O_EXCL."""
+    """Raise unless all data of an open device may be destroyed. `alone`: it is open with O_EXCL."""
     _check_ours(fd, device, proof)
     use = blockdev.in_use(device, alone=alone)
     if use is not None:
@@ -198,7 +204,7 @@ def _check_null(device: Path, null: NullDisk) -> None:
 
 
 def _check_image(fd: int, device: Path, image: Path) -> None:
-    """Raise unless an open loop device is on our image, and no other one is."""
+    """Raise unless our image is behind an open loop device, and behind no other."""
     attached = blockdev.file_of_loop(fd)
     if attached is None:
         raise _refusal(device, "no file is attached to it", "losetup -l")
@@ -219,7 +225,7 @@ def _check_image(fd: int, device: Path, image: Path) -> None:
 
 
 def image_gone(image: Path, error: OSError) -> FsgreenError:
-    """Return the error for an image of ours that cannot be found any more."""
+    """Return the error for an image of ours that is gone."""
     return FsgreenError(
         f"the image that this campaign made is gone: {error.strerror}",
         where=image,
@@ -228,7 +234,7 @@ def image_gone(image: Path, error: OSError) -> FsgreenError:
 
 
 def _check_listed(fd: int, device: Path, listed: ListedDisk) -> None:
-    """Raise unless an open device is the disk of the testbed file, by its serial number too."""
+    """Raise unless an open device is the disk of the testbed file, and its serial number agrees."""
     try:
         same = listed.node().stat().st_rdev == os.fstat(fd).st_rdev
     except (OSError, FsgreenError):
@@ -264,7 +270,7 @@ def _opened(device: Path) -> Iterator[int]:
 
 
 def _open_block(device: Path) -> int:
-    """Open a block device to ask it; refuse everything else."""
+    """Open a block device for queries. Raises FsgreenError for anything else."""
     try:
         fd = os.open(device, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -20,22 +20,22 @@ from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
 
 BLKDISCARD = 0x1277
-"""Of linux/fs.h."""
+"""The number of the ioctl, from linux/fs.h."""
 
 RAM, DISK = Path("/dev/shm"), Path("/var/tmp")
-"""Where work folders go unless a folder is named."""
+"""The default parents of work folders."""
 
 CHUNK_B = 4 << 20
 SPARE_B = 64 << 20
-"""What is left free beside a file that is allocated in full."""
+"""Space that stays free beside a file that is written in full."""
 
 FILLING_B = 1024
-"""The period of `filling`: the smallest block of any file system here."""
+"""The period of `filling`: the smallest block of any supported file system."""
 
 
 @functools.cache
 def pattern(seed: int = 0) -> bytes:
-    """Return the pseudo-random 4 MiB that images are filled with, again and again."""
+    """Return the 4 MiB of pseudo-random bytes that are repeated to fill an image."""
     return random.Random(seed).randbytes(CHUNK_B)
 
 
@@ -45,29 +45,29 @@ def _filling() -> memoryview:
 
 
 def filling(begin_b: int, end_b: int) -> memoryview:
-    """Return what the ager's files hold between two offsets, at most 4 MiB less 1 KiB of it.
+    """Return the content of the ager's files between two offsets, at most 4 MiB less 1 KiB.
 
-    The same 1 KiB again and again, at the same place in every block, so that a copy of the device
-    need not hold it.
+    It repeats the same 1 KiB at the same place in every block, so that a copy of the device does
+    not need to hold it.
     """
     phase_b = begin_b % FILLING_B
     return _filling()[phase_b : phase_b + min(end_b - begin_b, CHUNK_B - FILLING_B)]
 
 
 def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
-    """Write a new file in full and return its size, `size_b` rounded up to 4 MiB.
+    """Write a new file in full; return its size: `size_b` rounded up to 4 MiB.
 
-    Holes and unwritten extents would be allocated at the first write, in the middle of a trial.
-    The bytes are pseudo-random, one block of 4 MiB repeated, so that nothing compresses to a
-    hole; direct I/O, so that the page cache stays as it was. In memory it is written twice: pages
-    that were written once take further writes 4 % more slowly (docs/state.md), and each trial would
-    leave fewer of them to the next.
+    Otherwise holes and unwritten extents would be allocated at the first write, during a trial. The
+    bytes are a block of 4 MiB of pseudo-random bytes, repeated, so that nothing compresses to a
+    hole. Direct I/O leaves the page cache unchanged. In memory, the file is written twice: pages
+    that were written only once take further writes 4 % more slowly (docs/state.md), and each trial
+    would leave fewer of them to the next.
 
     Raises
     ------
     FsgreenError
-        If the folder has not enough free space (checked first), cannot do direct I/O, or
-        memory is short where it lies in RAM.
+        If the folder has too little free space (checked first), or cannot do direct I/O; if it is
+        in RAM and memory is short.
     """
     size_b = -(-size_b // CHUNK_B) * CHUNK_B
     require_space(path.parent, size_b)
@@ -92,7 +92,7 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
 def fill(fd: int, size_b: int, *, seed: int = 0, what: str = "filling the device") -> None:
     """Write `size_b` bytes (a multiple of 4 MiB) of the pattern with direct I/O, from the start.
 
-    `what` names it where it takes so long that its progress is shown.
+    `what` is the label of the progress bar.
     """
     with mmap.mmap(-1, CHUNK_B) as buffer:
         buffer[:] = pattern(seed)
@@ -102,7 +102,7 @@ def fill(fd: int, size_b: int, *, seed: int = 0, what: str = "filling the device
 
 
 def write_chunk(fd: int, buffer: mmap.mmap | memoryview, offset_b: int) -> None:
-    """Write the whole buffer at an offset; raises OSError also where the write was cut short."""
+    """Write the whole buffer at an offset. Raises OSError also if the write was cut short."""
     if os.pwrite(fd, buffer, offset_b) != len(buffer):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -121,9 +121,9 @@ def discard(fd: int, size_b: int) -> None:
 
 
 def holes(path: Path, size_b: int) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each run of bytes that was never written (lseek(2), SEEK_HOLE).
+    """Yield the begin and the end of each run of unwritten bytes (lseek(2), SEEK_HOLE).
 
-    Allocated but unwritten blocks count, as far as the file system tells them apart.
+    Allocated but unwritten blocks count, if the file system reports them.
     """
     fd = os.open(path, os.O_RDONLY)
     try:
@@ -142,7 +142,7 @@ def holes(path: Path, size_b: int) -> Iterator[tuple[int, int]]:
 
 
 def require_directory(folder: Path) -> None:
-    """Raise `FsgreenError` unless this is a directory that answers."""
+    """Raise `FsgreenError` unless this is a directory that can be read."""
     try:
         mode = folder.stat().st_mode
     except FileNotFoundError:
@@ -161,7 +161,7 @@ def require_directory(folder: Path) -> None:
 
 
 def require_space(folder: Path, size_b: int) -> None:
-    """Raise `FsgreenError` unless `folder` (and memory, if it lies in RAM) can hold `size_b`."""
+    """Raise `FsgreenError` unless `folder` has room for `size_b`; in RAM, memory must have it."""
     require_directory(folder)
     free_b = shutil.disk_usage(folder).free
     if mounts.in_memory(folder):

@@ -1,14 +1,19 @@
 """An image behind a loop device, and its states: initial and steady, made anew before each mkfs.
 
-In every state the image behind the loop device is written in full: a trial must not pay for first
-touch. An image in RAM, written twice when it was made, has no other state that a trial could change
-(docs/state.md has the measurement). Nor has one on a rotating disk, which remembers nothing, but on
-which a discarded image would come back in another zone (rule 39). An image on a solid-state disk
-that takes discards, below a file system mounted with `discard`, is discarded and written once, so
-that the disk forgets what trials before did. `steady` is written once more, in full: twice since
-the discard, as SNIA's performance test specification asks of a solid-state disk before it is
-measured. What was done is read from the kernel's counters of written and discarded sectors (those
-of /proc/diskstats); where nothing was, the record says why, and whether the disk then remembers.
+In every state, the image is written in full, as a trial must not pay for first touch. What else is
+done depends on where the image is:
+
+- In RAM, it is written twice when it is made. There is no other state that a trial could change
+  (docs/state.md has the measurement).
+- A rotating disk remembers nothing. There, a discarded image would even return in another zone
+  (rule 39), so nothing is done.
+- On a solid-state disk that takes discards, below a file system mounted with `discard`, the image
+  is discarded and written once. So the disk forgets what earlier trials did.
+
+For `steady`, it is written in full once more. That makes two writes since the discard, as the SNIA
+performance test specification requires before a solid-state disk is measured. What was done is read
+from the kernel's counters of written and discarded sectors (/proc/diskstats). If nothing was done,
+the record says why, and whether the disk remembers writes.
 """
 
 from __future__ import annotations
@@ -28,7 +33,7 @@ NEW = "nothing to restore yet: the image is new"
 
 
 class ImageVolume(Volume):
-    """A loop device on an image of ours that is written in full; see `Volume`."""
+    """A loop device on an image of ours that is written in full."""
 
     def __init__(self, node: Path, file: Path, size_b: int, lock_fd: int) -> None:
         super().__init__(node, file, size_b, lock_fd)
@@ -37,20 +42,20 @@ class ImageVolume(Volume):
         self._disk, self._left, self._remembers = disk_below(file)
 
     def format(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Run mkfs, and write what it left unwritten."""
+        """Run mkfs, and write the blocks that it left unwritten; return the whole command."""
         whole = super().format(command)
         self.close_holes()
         return whole
 
     def initial(self) -> DeviceState:
-        """Bring the device into its initial state, as far as the disk below can be made to forget.
+        """Bring the device into its initial state, as far as the disk below can forget writes.
 
-        Nothing is done where nothing was written.
+        Nothing is done if nothing was written since the last time.
 
         Raises
         ------
         FsgreenError
-            If the image keeps holes, or the kernel did not do what it was told.
+            If the image keeps holes, or if the kernel did not discard or write all of it.
         """
         discarded_b, left = 0, self._left
         before_b = self.queue.written_b()
@@ -65,11 +70,11 @@ class ImageVolume(Volume):
         return DeviceState("initial", written_b, discarded_b, self.size_b, left, self._remembers)
 
     def close_holes(self) -> None:
-        """Write zeros where the image is not written, which reads as zeros already.
+        """Write zeros into the unwritten blocks of the image, which already read as zeros.
 
-        mkfs lets the kernel zero the tables of ext and the log of xfs. A loop device does so by
-        marking the blocks of its image as unwritten, where the file system below can: the first
-        write there would be slower.
+        mkfs lets the kernel zero the tables of ext and the log of xfs. The loop device then marks
+        blocks of its image as unwritten, if the file system below supports that. The first write to
+        these would be slower.
 
         Raises
         ------
@@ -97,7 +102,7 @@ class ImageVolume(Volume):
             raise guard.image_gone(self._image, error) from error
 
     def _discard(self, disk: Queue) -> int:
-        """Discard all of the device and return the bytes that the disk below discarded."""
+        """Discard the whole device; return the bytes that the disk below discarded."""
         before_b = disk.discarded_b()
         with self.overwriting() as fd:
             image.discard(fd, self.size_b)
@@ -112,9 +117,10 @@ class ImageVolume(Volume):
 
 
 def disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
-    """Return the disk that can be made to forget a file's blocks: one that hears of those freed.
+    """Return the queue of the disk below a file, if freed blocks are discarded there; else None.
 
-    None where there is none, with why, and whether what lies below remembers writes, if known.
+    If it is None, the second item says why. The third item is whether the disk below remembers
+    writes; None if that is unknown.
     """
     below = mounts.holding(file)
     if below.file_system in mounts.MEMORY_FILE_SYSTEMS:

@@ -1,8 +1,8 @@
 """The device `loop`: an image in a folder or in RAM behind a loop device.
 
-The device does direct I/O, so that nothing is cached twice; the image is written in full once and
-reused by all trials, so that no trial pays for first touch. Caches of a hypervisor or host below
-this machine are out of sight.
+The device does direct I/O, so that nothing is cached twice. The image is written in full once and
+used by all trials, so that no trial pays for first touch. Caches of a hypervisor or of a host below
+this machine are not visible.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class LoopDevice(RealDevice):
     Raises
     ------
     FsgreenError
-        If the user is not root, the place is too small, no loop device is free, direct I/O does
-        not work there or the scheduler is unknown.
+        If the user is not root, the folder has too little space, no loop device is free, direct I/O
+        does not work there, or the scheduler is unknown.
     """
 
     kind = "loop"
@@ -58,7 +58,7 @@ class LoopDevice(RealDevice):
 
     @staticmethod
     def available() -> Availability:
-        """Return whether loop devices can be had here."""
+        """Return whether loop devices can be used here."""
         if os.geteuid() != 0:
             return Availability("loop", False, "needs root: run the same command with sudo")
         if not Path("/dev/loop-control").exists():
@@ -68,7 +68,7 @@ class LoopDevice(RealDevice):
         return Availability("loop", True, "root and loop devices")
 
     def describe(self) -> dict[str, Any]:
-        """Return size, what lies below, and the state of the device's queue."""
+        """Return the size, the file system below, and the queue of the device."""
         return {
             "size_b": self.volume.size_b,
             "in_memory": self._backing in mounts.MEMORY_FILE_SYSTEMS,
@@ -80,9 +80,9 @@ class LoopDevice(RealDevice):
 
 
 def attach(file: Path, *, lock_fd: int, offset_b: int = 0, size_b: int | None = None) -> Path:
-    """Attach an image, or `size_b` of it from `offset_b` on, to a free loop device; return that.
+    """Attach an image, or `size_b` bytes of it from `offset_b`, to a free loop device.
 
-    The device does direct I/O.
+    Return the node of the device, which does direct I/O.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Mounting, and what is mounted where by the kernel's own table (proc(5), /proc/PID/mountinfo)."""
+"""Mounts file systems, and reads the kernel's table of mounts (proc(5), /proc/PID/mountinfo)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fsgreen import commands
 from fsgreen.errors import FsgreenError
 
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
-"""File systems that live in the page cache itself and can never be cold."""
+"""File systems that are in the page cache itself, and so are never cold."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,21 @@ def parse(text: str) -> list[MountEntry]:
 
 
 def mounted() -> list[MountEntry]:
-    """Return what is mounted now, in mount order."""
+    """Return the present mounts, in mount order."""
     return parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
 
 
 def mount(
     device: Path | str, point: Path, file_system: str, options: Sequence[str], *, lock_fd: int
 ) -> tuple[str, ...]:
-    """Mount a device, or what a server exports, and return the options as mounted.
+    """Mount a device, or the export of a server; return the options as mounted.
 
-    All that were asked for are among them.
+    All requested options are among them.
 
     Raises
     ------
     FsgreenError
-        If it cannot be mounted, or is not mounted as asked.
+        If it cannot be mounted, or if an option or the file system is not the requested one.
     """
     asked = ",".join(options)
     commands.run(
@@ -88,12 +88,12 @@ def under(folder: Path) -> list[MountEntry]:
 
 
 def holding(path: Path) -> MountEntry:
-    """Return the mount that an existing path lives on.
+    """Return the mount that holds an existing path.
 
     Raises
     ------
     FsgreenError
-        If none is in sight, as in a changed root that is not a mount itself.
+        If none is visible, as after a chroot to a folder that is not a mount point.
     """
     path = path.resolve()
     above = [entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)]
@@ -107,15 +107,15 @@ def holding(path: Path) -> MountEntry:
 
 
 def in_memory(path: Path) -> bool:
-    """Return whether an existing path lies in RAM."""
+    """Return whether an existing path is in RAM."""
     return holding(path).file_system in MEMORY_FILE_SYSTEMS
 
 
 def complete_options(entry: MountEntry) -> tuple[str, ...]:
-    """Return a mount's options with the defaults named that the kernel's table leaves out.
+    """Return a mount's options, including defaults that the kernel's table leaves out.
 
-    `strictatime` shows as neither noatime nor relatime, `nodiscard` as no discard, and the data
-    mode of ext3 and ext4 is in the driver's own list where it is the default.
+    The table shows `strictatime` as the absence of noatime and relatime, and `nodiscard` as the
+    absence of discard. The default data mode of ext3 and ext4 is only in the driver's own list.
     """
     found = list(entry.options)
     if not {"noatime", "relatime"} & set(found):

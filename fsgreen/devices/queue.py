@@ -1,6 +1,6 @@
-"""A disk by its kernel name: scheduler, depth and read-ahead of its queue, and its counters.
+"""The queue of a disk: scheduler, depth, read-ahead, and the disk's counters.
 
-Documented in the kernel's Documentation/ABI/stable/sysfs-block and Documentation/block/stat.rst.
+The kernel documents them in Documentation/ABI/stable/sysfs-block and Documentation/block/stat.rst.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from fsgreen.errors import FsgreenError, unknown
 SECTOR_B = 512
 
 KEPT = "queue.json"
-"""The file of a work folder that says how the queue of a real disk was."""
+"""The file of a work folder that keeps the original settings of a real disk's queue."""
 
 DISCARD_S = 30.0
-"""How long a disk is given: ext4 discards in the background, and leaves out what was written again
-meanwhile."""
+"""Longest wait for discards. ext4 discards in the background, and skips blocks that were written
+again meanwhile."""
 
 LEAST_REQUESTS = 4
-"""The kernel lets no queue have fewer (block/blk.h, BLKDEV_MIN_RQ)."""
+"""The kernel's minimum of requests in a queue (block/blk.h, BLKDEV_MIN_RQ)."""
 
 DRIVERS_DEPTH = "../device/queue_depth"
-"""The driver's own number of commands, beside the folder of the queue."""
+"""The path, from the folder of the queue, to the driver's own number of commands."""
 
 LOOP_REQUESTS = Path("/sys/module/loop/parameters/hw_queue_depth")
 LOOP_REQUESTS_DEFAULT = 128
-"""How many requests a loop device can take at once (drivers/block/loop.c)."""
+"""The most requests that a loop device takes at once (drivers/block/loop.c)."""
 
 READ_AHEAD_KIB = 128
-"""The kernel's default for a disk. A loop device gets 2560 behind FUSE, and keeps what it had from
-one file to the next."""
+"""The kernel's default for a disk. A loop device gets 2560 behind FUSE, and keeps its value when it
+gets another file."""
 
 NONE = "none"
 
 MODULES = ("mq-deadline", "kyber", "bfq")
-"""Schedulers of the kernel, each in a module NAME-iosched where it is not built in."""
+"""Schedulers of the kernel. Each is in a module NAME-iosched, unless it is built in."""
 
 
 @dataclass(frozen=True)
 class QueueState:
-    """The queue of a device at a moment, for the record of a mount: see `stacks.base.Mount`."""
+    """The settings of a device's queue at one time, for the record of a `stacks.base.Mount`."""
 
     scheduler: str | None = None
     queue_depth: int | None = None
@@ -68,12 +68,12 @@ class Queue:
 
     @property
     def scheduler(self) -> str | None:
-        """The scheduler in use, None where the disk has no choice."""
+        """The scheduler in use; None if the disk has none to choose."""
         match = re.search(r"\[([\w-]+)\]", (self.folder / "scheduler").read_text())
         return match[1] if match else None
 
     def check_scheduler(self, name: str) -> None:
-        """Raise `FsgreenError` if the kernel does not offer this scheduler here."""
+        """Raise `FsgreenError` if the kernel does not offer this scheduler for the disk."""
         if name not in self.schedulers():
             remedy = (
                 f"modprobe {name}-iosched"
@@ -83,7 +83,7 @@ class Queue:
             raise unknown("scheduler", name, self.schedulers(), where=self.name, next_step=remedy)
 
     def set_scheduler(self, name: str) -> None:
-        """Set the scheduler and read it back; raises `FsgreenError` if it does not hold."""
+        """Set the scheduler and read it back. Raises `FsgreenError` if they differ."""
         self.check_scheduler(name)
         if self.scheduler != name:
             (self.folder / "scheduler").write_text(name)
@@ -99,7 +99,7 @@ class Queue:
         return int((self.folder / name).read_text())
 
     def set_number(self, name: str, value: int) -> None:
-        """Set a numeric attribute and read it back; raises `FsgreenError` if it does not hold."""
+        """Set a numeric attribute and read it back. Raises `FsgreenError` if they differ."""
         (self.folder / name).write_text(str(value))
         if self.number(name) != value:
             raise FsgreenError(
@@ -109,9 +109,9 @@ class Queue:
             )
 
     def limit_loop(self, requests: int | None = None) -> None:
-        """Let a loop device take so many requests at once, as many as it can without a number.
+        """Limit the requests that a loop device takes at once; None means as many as it can.
 
-        It is left without a scheduler.
+        Afterwards the device has no scheduler.
         """
         most = LOOP_REQUESTS_DEFAULT
         if LOOP_REQUESTS.exists():
@@ -119,11 +119,11 @@ class Queue:
         self.set_depth(max(min(requests or most, most), LEAST_REQUESTS))
 
     def depth(self) -> int:
-        """Return how many commands the disk takes at once while nobody limits it.
+        """Return how many commands the disk takes at once without a limit.
 
-        Its driver says so where commands are queued in the disk (SCSI, SATA). Elsewhere it is the
-        number of requests without a scheduler, which is therefore taken away for a moment; a limit
-        that was set under one does not show then.
+        If the disk has a queue of commands (SCSI, SATA), its driver has the number. Otherwise it is
+        the number of requests without a scheduler, so the scheduler is removed for a moment. A
+        limit that was set under a scheduler does not show then.
         """
         if (self.folder / DRIVERS_DEPTH).exists():
             return self.number(DRIVERS_DEPTH)
@@ -137,17 +137,17 @@ class Queue:
                 self.set_scheduler(scheduler)
 
     def least_depth(self) -> int:
-        """Return the smallest depth that can be set."""
+        """Return the least depth that can be set."""
         return 1 if (self.folder / DRIVERS_DEPTH).exists() else LEAST_REQUESTS
 
     def set_depth(self, commands: int) -> None:
-        """Let the disk take so many commands at once; it may be left without a scheduler.
+        """Limit the commands that the disk takes at once. The disk may lose its scheduler.
 
-        A scheduler sorts only what the device does not take yet. The number of requests is that of
-        the device while it has no scheduler, which would have a number of its own; the device keeps
-        it, a loop device also from one file to the next, and does not show it any more once there
-        was a scheduler. It is therefore written twice, with another between, so that the kernel
-        does not pass it over.
+        A scheduler sorts only requests that the device has not taken yet. Without a scheduler, the
+        number of requests is that of the device; a scheduler has its own number. The device keeps
+        its number, and a loop device even keeps it when it gets another file. But after a scheduler
+        was set, the number is no longer shown. So another number is written first, as the kernel
+        would ignore a number that it takes for unchanged.
         """
         if (self.folder / DRIVERS_DEPTH).exists():
             self.set_number(DRIVERS_DEPTH, commands)
@@ -171,26 +171,26 @@ class Queue:
         }
 
     def state(self) -> QueueState:
-        """Return scheduler, depth and read-ahead as they are now."""
+        """Return the present scheduler, depth and read-ahead."""
         read_ahead_b = self.number("read_ahead_kb") * 1024
         return QueueState(self.scheduler, self.number("nr_requests"), read_ahead_b)
 
     def reads(self) -> int:
-        """Return the reads that the disk completed since it appeared, as in /proc/diskstats."""
+        """Return the number of reads that the disk has completed, as in /proc/diskstats."""
         return self._counters()[0]
 
     def written_b(self) -> int:
-        """Return the bytes written to the disk since it appeared, as in /proc/diskstats."""
+        """Return the bytes that have been written to the disk, as in /proc/diskstats."""
         return self._counters()[6] * SECTOR_B
 
     def discarded_b(self) -> int:
-        """Return the bytes of the disk that were discarded, as in /proc/diskstats."""
+        """Return the bytes of the disk that have been discarded, as in /proc/diskstats."""
         return self._counters()[13] * SECTOR_B
 
     def await_discarded_b(self, before_b: int, size_b: int) -> int:
-        """Return the bytes discarded since the counter stood at `before_b`.
+        """Return the bytes discarded since the counter was `before_b`.
 
-        `size_b` of them are waited for, for `DISCARD_S` at most.
+        It waits until they reach `size_b`, at most `DISCARD_S`.
         """
         deadline_s = time.monotonic() + DISCARD_S
         while self.discarded_b() < before_b + size_b and time.monotonic() < deadline_s:
@@ -198,10 +198,10 @@ class Queue:
         return self.discarded_b() - before_b
 
     def keep(self, folder: Path, **changed: int) -> None:
-        """Write into a folder what `put_back` is to set: the scheduler, and what else is `changed`.
+        """Save, in a folder, what `put_back` restores: the scheduler, and the values in `changed`.
 
-        `depth` and `read_ahead_kb` come when a cell is about to set another: what no cell sets is
-        not put back, as others may have set it since.
+        `depth` and `read_ahead_kb` are added just before a cell sets another value. A value that no
+        cell sets is not restored, as someone else may have changed it since.
         """
         file = folder / KEPT
         found = {"name": self.name, "scheduler": self.scheduler}
@@ -214,14 +214,17 @@ class Queue:
 
 
 def known_schedulers() -> set[str]:
-    """Return the schedulers that kernels have, and those that this one offers for its disks."""
+    """Return the schedulers of all kernels, and those that this kernel offers for its disks."""
     choices = Path("/sys/block").glob("*/queue/scheduler")
     here = (Queue(choice.parents[1].name) for choice in choices)
     return {NONE, *MODULES}.union(*(queue.schedulers() for queue in here))
 
 
 def put_back(folder: Path) -> list[str]:
-    """Give the disk that a folder knows of back what it had; return a line for each thing done."""
+    """Restore the queue of a disk from what `keep` saved; return a line for each action.
+
+    A failure becomes a line, too.
+    """
     done = []
     try:
         kept = json.loads((folder / KEPT).read_text())
@@ -244,7 +247,7 @@ def put_back(folder: Path) -> list[str]:
 
 
 def disk_of(entry: mounts.MountEntry) -> str | None:
-    """Return the whole disk below a mount, through its partition if there is one."""
+    """Return the kernel's name of the whole disk below a mount; None if no disk is visible."""
     device = Path(entry.source)
     if device.is_absolute() and device.is_block_device():
         path = (blockdev.SYS_BLOCK / blockdev.kernel_name(device)).resolve()

@@ -1,4 +1,4 @@
-"""What the devices have in common that are ours to format and take the time that they take."""
+"""What real devices that are ours to format share."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from fsgreen.devices.volume import Volume
 
 
 class RealDevice(InRealTime):
-    """One device, whose scheduler and read-ahead are set for each cell and put back.
+    """One device, whose scheduler and read-ahead are set for each cell and restored at the end.
 
-    Cells that name no scheduler have the one that is given, else that of the device as it was.
+    Cells without a scheduler get `scheduler`, or else the original one of the device.
     """
 
     kind: str
@@ -41,11 +41,11 @@ class RealDevice(InRealTime):
 
     @property
     def name(self) -> str:
-        """The disk's name in /proc/diskstats."""
+        """The kernel's name of the disk, as in /proc/diskstats."""
         return self._queue.name
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for unknown levels, another disk, and what no kernel can have."""
+        """Raise `FsgreenError` for unknown levels, for another disk, and for impossible limits."""
         state_of(levels)
         check_read_ahead(levels)
         check_traffic(levels)
@@ -55,28 +55,28 @@ class RealDevice(InRealTime):
             self._queue.check_scheduler(scheduler)
 
     def load(self, levels: Levels) -> None:
-        """Set scheduler and read-ahead: there is one device."""
+        """Set scheduler and read-ahead. There is only one device."""
         self._set_scheduler(scheduler_of(levels) or self._scheduler)
         read_ahead_kib = read_ahead_kib_of(levels, self._read_ahead_before_kib)
         self._queue.set_number("read_ahead_kb", read_ahead_kib)
 
     def queue_state(self) -> QueueState:
-        """Return the queue as it is now."""
+        """Return the present queue."""
         return self._queue.state()
 
     def probe(self, seed: int) -> dict[str, Any]:
-        """Return how the device behaves by itself; see `probe.probe`."""
+        """Return the measurements of the bare device, from `probe.probe`."""
         return probe.probe(
             self.volume.node, seed, queue=self._queue, overwriting=self.volume.overwriting
         )
 
     def restore(self) -> None:
-        """Set scheduler and read-ahead that the device had."""
+        """Set the scheduler and the read-ahead that the device had."""
         self._set_scheduler(self._scheduler_before)
         self._queue.set_number("read_ahead_kb", self._read_ahead_before_kib)
 
     def close(self) -> None:
-        """Let go of the device; what is in the work folder goes with that."""
+        """Release the device. Its files are deleted with the work folder."""
         self.volume.close()
 
     def _set_scheduler(self, name: str | None) -> None:

@@ -1,6 +1,6 @@
-"""How much of an open file is in the page cache: cachestat(2), or mincore(2) without it.
+"""How much of an open file is in the page cache, by cachestat(2), or by mincore(2) without it.
 
-Neither reads a page in. mincore needs a mapping of each file; cachestat (Linux 6.5) needs none.
+Neither reads a page. mincore needs a mapping of each file; cachestat (Linux 6.5) does not.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 from fsgreen.errors import FsgreenError
 
 CACHESTAT = 451
-"""The number of the system call, the same on every architecture but alpha."""
+"""The number of the system call. It is the same on every architecture except alpha."""
 
 UNAVAILABLE = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.EINVAL})
-"""What cachestat answers on older kernels, on some file systems, and in a sandbox."""
+"""Errors of cachestat on older kernels, on some file systems, and in a sandbox."""
 
 CHECKED = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs"})
-"""File systems on which cachestat sees what mincore sees. On overlay it sees nothing at all: the
-pages belong to the file below."""
+"""File systems on which cachestat agrees with mincore. On overlay it finds no page, as the pages
+belong to the file below."""
 
 LOWEST_BIT = bytes(byte & 1 for byte in range(256))
-"""Of what mincore says of a page, the rest is reserved (mincore(2))."""
+"""Keeps the lowest bit of each byte of mincore's answer. Other bits are reserved (mincore(2))."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -41,7 +41,7 @@ class _Counts(ctypes.Structure):
 
 
 def open_unseen(path: str | Path) -> int:
-    """Open a file to read, without changing its access time where we own it or are root."""
+    """Open a file for reading. If we own it or are root, its access time does not change."""
     try:
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NOATIME)
     except PermissionError:
@@ -49,19 +49,19 @@ def open_unseen(path: str | Path) -> int:
 
 
 def pages_of(size_b: int) -> int:
-    """Return how many pages a file of this size fills."""
+    """Return the number of pages of a file of this size."""
     return -(-size_b // mmap.PAGESIZE)
 
 
 def cached_pages(fd: int, size_b: int, file_system: str) -> int:
-    """Return how many of the pages of an open file of `size_b` bytes are in the page cache.
+    """Return how many pages of an open file of `size_b` bytes are in the page cache.
 
-    cachestat is asked only on a file system where its answer was checked against mincore's.
+    cachestat is used only on file systems on which its answer was checked against mincore's.
 
     Raises
     ------
     FsgreenError
-        If the kernel answers neither cachestat nor mincore.
+        If neither cachestat nor mincore works.
     """
     if not size_b:
         return 0
@@ -70,7 +70,10 @@ def cached_pages(fd: int, size_b: int, file_system: str) -> int:
 
 
 def by_cachestat(fd: int, size_b: int) -> int | None:
-    """Return the number of cached pages, None where cachestat(2) is not to be had."""
+    """Return the number of cached pages by cachestat(2); None if it is not available.
+
+    Raises FsgreenError if it fails for another reason.
+    """
     counts = _Counts()
     asked = _Range(0, size_b)
     failed = _LIBC.syscall(
@@ -88,12 +91,12 @@ def by_cachestat(fd: int, size_b: int) -> int | None:
 
 
 def by_mincore(fd: int, size_b: int) -> int:
-    """Return the number of cached pages by mapping the file; no page of it is touched.
+    """Return the number of cached pages by mincore(2). The file is mapped, but no page is touched.
 
-    The kernel tells this to the owner of a file and to those who may write to it; to anybody else
-    it says that all of it is resident.
+    The kernel tells the truth only to the owner of a file and to users who may write to it. To
+    others it says that all pages are resident. Raises FsgreenError if mincore fails.
     """
-    # A private mapping, because ctypes takes addresses of writable memory only.
+    # The mapping is private, as ctypes takes only addresses of writable memory.
     with mmap.mmap(fd, size_b, mmap.MAP_PRIVATE) as mapped:
         first = ctypes.c_char.from_buffer(mapped)
         pages = (ctypes.c_char * pages_of(size_b))()

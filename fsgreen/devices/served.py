@@ -1,4 +1,4 @@
-"""A simulated disk that is served: what devices on one, of this machine or a guest, share."""
+"""The server of a simulated disk, for devices of this machine and of a guest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIFO = "fifo"
 INSTANT = "instant"
 
 STOP_S = 60.0
-"""How long a disk may take to stop: what its cache holds is written first."""
+"""Longest time that a disk may take to stop, as it writes its cache first."""
 POLL_S = 0.05
 
 SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
@@ -32,20 +32,23 @@ class ServedDisk:
     Attributes
     ----------
     disk : Disk
-        Which one, and the clock that it keeps.
+        The model of the disk, and its clock.
     file : Path
-        Its sectors, as one file.
+        The sectors of the disk, as one file.
     control : Control
-        Its control socket.
+        The control socket.
+    size_b : int
+        The size of the disk in bytes.
     depth : int
-        Commands that it takes at once unless it is told otherwise.
+        The most commands that it takes at once, by default.
     rotates : bool
-        Whether it has zones; an SSD has a state that trials change.
+        Whether it is a rotating disk, with zones. Otherwise it is an SSD, whose state trials
+        change.
 
     Raises
     ------
     FsgreenError
-        If it cannot be served.
+        If the disk cannot be served.
     """
 
     def __init__(self, disk: Disk, work: WorkFolder) -> None:
@@ -64,7 +67,7 @@ class ServedDisk:
         self.rotates = bool(described["zones"])
 
     def describe(self) -> dict[str, Any]:
-        """Return the disk, its model and clock, and what served it, for the record."""
+        """Return the disk, its model, its clock and its server, for the record."""
         disk = self.control.ask("describe")
         return {
             "disk": self.disk.name,
@@ -93,12 +96,12 @@ class ServedDisk:
         self.control.ask("scheduler", to=before)
 
     def set_queue(self, depth: int, scheduler: str | None) -> None:
-        """Take so many commands at once, sorted by a scheduler; None where the kernel has one."""
+        """Set the depth and the scheduler; None if a scheduler of the kernel sorts instead."""
         self.control.ask("depth", to=depth)
         self.control.ask("scheduler", to=scheduler or FIFO)
 
     def queue_state(self, kernel: QueueState, **more: Any) -> QueueState:
-        """Return the queue of the disk in place of the kernel's, which is in `simulated`."""
+        """Return the queue of the disk. `simulated` has the kernel's queue, and `more`."""
         disk = self.control.ask("describe")
         names = ("model", "sectors", "depth", "policy", "scheduler")
         simulated: dict[str, Any] = {name: disk[name] for name in names} | {
@@ -112,12 +115,15 @@ class ServedDisk:
         return QueueState(scheduler, disk["depth"], kernel.read_ahead_b, simulated)
 
     def keep_time(self) -> None:
-        """Take as long as the disk would, or none where that was asked for."""
+        """Set the clock of the disk: real, or instant if that was asked for."""
         self._set_clock(self.disk.clock)
 
     @contextlib.contextmanager
     def untimed(self, *, stay: bool = False) -> Iterator[None]:
-        """Take no time meanwhile, and with `stay` afterwards; then be at rest, caches empty."""
+        """Take no time in the `with` block; with `stay`, afterwards too.
+
+        Without `stay`, the disk is at rest afterwards, with empty caches.
+        """
         self._set_clock(INSTANT)
         try:
             with self.control.storing():
@@ -127,30 +133,30 @@ class ServedDisk:
                 self.keep_time()
 
     def let_go(self) -> None:
-        """Take no time and do nothing wrong any more, so that what is in use can be unmounted."""
-        with contextlib.suppress(FsgreenError):  # one that does as if it were gone is ended too
+        """Take no time and inject no faults any more, so that the disk can be unmounted."""
+        with contextlib.suppress(FsgreenError):  # a disk with the fault "gone" is ended, too
             self.control.ask("fault", kind="none")
             self._set_clock(INSTANT)
 
     def stand_by(self) -> None:
-        """Have the platters stop once nothing is to be done; the next request starts them.
+        """Stop the platters once no request is left. The next request starts them.
 
-        Raises `FsgreenError` where there are none.
+        Raises `FsgreenError` if the disk has none.
         """
         self.control.ask("spin", to="standby")
 
     def sleep(self) -> None:
-        """Stop the platters; return once they stand still.
+        """Stop the platters, and return once they stand still.
 
         Raises
         ------
         FsgreenError
-            If it has none, or they still turn after `STOP_S`.
+            If the disk has none, or if they still turn after `STOP_S`.
         """
         before_uj = self._standing_uj()
         deadline_s = time.monotonic() + STOP_S
         while self._standing_uj() == before_uj:
-            self.stand_by()  # what was asked for meanwhile has had it forget the last time
+            self.stand_by()  # a request in the meantime has cancelled the previous command
             if time.monotonic() > deadline_s:
                 raise FsgreenError(
                     f"the platters still turn {STOP_S:g} s after they were told to stop",
@@ -160,12 +166,12 @@ class ServedDisk:
             time.sleep(POLL_S)
 
     def _standing_uj(self) -> int:
-        """Return the energy of the time in which the platters stood still."""
+        """Return the energy of the time in which the platters stood still, in microjoules."""
         energy_uj: int = self.control.ask("energy")["parts_uj"].get("standby", 0)
         return energy_uj
 
     def close(self) -> None:
-        """End the server; nothing of its disk is in use any more."""
+        """End the server. Nothing may use its disk any more."""
         self._server.stop()
 
     def _set_clock(self, to: str) -> None:

@@ -1,7 +1,7 @@
-"""The device `simdisk`: a loop device on a disk in software; docs/simdisk.md says what it models.
+"""The device `simdisk`: a loop device on a disk in software. docs/simdisk.md describes the model.
 
-Files and file systems are made while the disk takes no time. From the last mount of the preparation
-on it takes as long as the disk would, beginning at rest with empty caches.
+While files and file systems are made, the disk takes no time. After the last mount of the
+preparation, it takes as long as the real disk would. It begins at rest, with empty caches.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, parameters, require
 
 
 class SimulatedDevice(OnThisMachine):
-    """The disk that is served now, and the loop device on the part of it that a cell asks for.
+    """The served disk, and the loop device on the part of it that a cell uses.
 
-    Needs root, FUSE and the engine. The file system lies at the start of the disk, or of the
-    partition of a cell; its size is rounded down to 4 MiB.
+    It needs root, FUSE and the engine. The file system begins at the start of the disk, or of the
+    cell's partition. Its size is rounded down to 4 MiB.
 
     Raises
     ------
     FsgreenError
-        If the user is not root, the engine is not built, the place or the disk is too small, or the
-        disk cannot be served.
+        If the user is not root, the engine is not built, the folder or the disk is too small, or
+        the disk cannot be served.
     """
 
     kind = "simdisk"
@@ -85,27 +85,27 @@ class SimulatedDevice(OnThisMachine):
 
     @staticmethod
     def default_folder() -> Path:
-        """Return the folder in RAM: on a disk, the answers of the simulated one would be late."""
+        """Return the folder in RAM. On a disk, the simulated disk would answer too late."""
         return image.RAM
 
     @property
     def name(self) -> str | None:
-        """The loop device's name in /proc/diskstats, None while there is none."""
+        """The name of the loop device in /proc/diskstats; None while there is none."""
         return None if self._volume is None else self._volume.node.name
 
     @property
     def volume(self) -> Volume:
-        """The loop device on the disk; raises `FsgreenError` where there is none."""
+        """The loop device on the disk. Raises `FsgreenError` if there is none."""
         if self._volume is None:
             raise _closed()
         return self._volume
 
     def simulator(self) -> Control:
-        """Return the control socket of the disk that is served now."""
+        """Return the control socket of the served disk."""
         return self._serving().control
 
     def describe(self) -> dict[str, Any]:
-        """Return size, what lies below, and the disk of cells that name none."""
+        """Return the size, the file system below, and the disk of cells that name none."""
         return self._described
 
     def _describe(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class SimulatedDevice(OnThisMachine):
         }
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for levels that are unknown, or that no disk or kernel can have."""
+        """Raise `FsgreenError` for levels that are unknown or that disk or kernel cannot have."""
         state_of(levels)
         check_read_ahead(levels)
         check_traffic(levels)
@@ -142,7 +142,7 @@ class SimulatedDevice(OnThisMachine):
             parameters(levels["disk"])
 
     def load(self, levels: Levels) -> None:
-        """Serve the disk of these levels, at rest and without a file system, in its time."""
+        """Serve the disk of these levels, at rest, without a file system, and with its clock."""
         name = levels.get("disk") or self._disk.name
         if self._served is None or self._served.disk.name != name:
             self.close()
@@ -169,21 +169,21 @@ class SimulatedDevice(OnThisMachine):
         self._volume = None
 
     def _check_scheduler(self, name: str) -> None:
-        """Raise `FsgreenError` if the kernel, or else the simulator, has no such scheduler."""
+        """Raise `FsgreenError` if neither the kernel nor the simulator has this scheduler."""
         if self._is_kernels(name):
             self.volume.queue.check_scheduler(name)
         else:
             self._serving().check_scheduler(name)
 
     def _is_kernels(self, scheduler: str) -> bool:
-        """Return whether a name is one of the kernel's, also where its module is missing."""
+        """Return whether a scheduler is the kernel's, even if its module is missing here."""
         return scheduler in MODULES or scheduler in self.volume.queue.schedulers()
 
     def _set_queue(self, levels: Levels) -> None:
-        """Give the disk its depth and the kernel its read-ahead, and let either of them sort.
+        """Set depth, read-ahead and scheduler; either the kernel or the disk sorts requests.
 
-        The kernel's scheduler is given a device that takes no more than the disk, so that there is
-        something to sort; for the simulator's, it takes all that it can.
+        For a scheduler of the kernel, the loop device takes no more requests than the disk, so that
+        some are left to sort. For a scheduler of the simulator, it takes as many as it can.
         """
         queue, served = self.volume.queue, self._serving()
         depth = levels.get("queue_depth") or self._depth or served.depth
@@ -196,37 +196,37 @@ class SimulatedDevice(OnThisMachine):
         queue.set_number("read_ahead_kb", read_ahead_kib_of(levels, READ_AHEAD_KIB))
 
     def queue_state(self) -> QueueState:
-        """Return the queue of the disk in place of the loop device's, which is in `simulated`."""
+        """Return the queue of the disk. `simulated` has that of the loop device."""
         kernel = self.volume.queue.state()
         return self._serving().queue_state(kernel, offset_b=self._begin_b)
 
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Let the disk take no time meanwhile; then it is at rest, with empty caches."""
+        """Let the disk take no time in the `with` block; without `stay`, it is then at rest."""
         return nullcontext() if self._served is None else self._served.untimed(stay=stay)
 
     def sleep(self) -> None:
-        """Stop the platters, and return once they stand still; a request starts them again.
+        """Stop the platters, and return once they stand still. The next request starts them.
 
-        A disk that takes no time has none. Raises `FsgreenError` where there are none, or they do
-        not stop.
+        Nothing happens on a disk that takes no time. Raises `FsgreenError` if the disk has no
+        platters, or if they do not stop.
         """
         if self._disk.clock == "real":
             self._serving().sleep()
 
     def events(self) -> Mapping[str, Callable[[], None]]:
-        """Return that a disk can be put to sleep, which wakes with the next request."""
+        """Return the event `disk_asleep`: the disk sleeps until the next request."""
         return {"disk_asleep": lambda: self._serving().stand_by()}
 
     def probe(self, seed: int) -> dict[str, Any]:
-        """Return how the device behaves by itself; see `probe.probe`."""
+        """Return the measurements of the bare device, from `probe.probe`."""
         volume = self.volume
         return probe.probe(volume.node, seed, queue=volume.queue, overwriting=volume.overwriting)
 
     def restore(self) -> None:
-        """Do nothing: each load sets the queue."""
+        """Do nothing: each `load` sets the queue."""
 
     def close(self) -> None:
-        """End the server, with nothing of its disk mounted or attached."""
+        """Detach the disk and end its server. Nothing of it may be mounted."""
         if self._served is None:
             return
         self._served.let_go()

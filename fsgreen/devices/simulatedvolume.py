@@ -1,4 +1,4 @@
-"""The sectors of a simulated disk: where they lie on it, and their states, initial and steady."""
+"""The sectors of a simulated disk: their place on it, and their states, initial and steady."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control
 
 PARTITIONS = 4
-"""Equal parts of a disk, from the outermost to the innermost."""
+"""The number of equal parts of a disk; 1 is the outermost."""
 
 OVERWRITTEN = "the simulator overwrote all of the SSD at random until it was as slow as it gets"
 
@@ -20,10 +20,10 @@ OVERWRITTEN = "the simulator overwrote all of the SSD at random until it was as 
 class SimulatedVolume(Volume):
     """A part of a simulated disk.
 
-    A disk that rotates remembers only what is in its caches, which the simulator empties before
-    each trial: steady, written in full, differs from initial in the label only. An SSD is brought
-    into its state by the simulator, in no time, and then takes note of what is prepared on it:
-    `ssd` is its control socket, None for a disk that rotates.
+    A rotating disk remembers only what is in its caches, and the simulator empties these before
+    each trial. So its steady state, after it was written in full, differs from the initial state
+    only in name. The simulator brings an SSD into its state in no time. After that, the SSD keeps
+    track of what is prepared on it. `ssd` is its control socket; None for a rotating disk.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class SimulatedVolume(Volume):
         self._ssd = ssd
 
     def initial(self) -> DeviceState:
-        """Erase an SSD; do nothing to another disk."""
+        """Erase an SSD. Do nothing to a rotating disk."""
         return DeviceState("initial", 0, 0, self.size_b, self._brought("initial", ERASED))
 
     def steady(self) -> DeviceState:
-        """Use an SSD until it is as slow as it gets; write all of the volume once."""
+        """Overwrite an SSD until it is as slow as it gets, then write the whole volume once."""
         how = self._brought("steady", OVERWRITTEN)
         return DeviceState("steady", self.fill(), 0, self.size_b, how)
 
@@ -49,7 +49,7 @@ class SimulatedVolume(Volume):
 
 
 def check_partition(partition: int | None) -> None:
-    """Raise FsgreenError if there is no such partition; None is the whole disk."""
+    """Raise FsgreenError if there is no such partition. None stands for the whole disk."""
     if partition not in (None, *range(1, PARTITIONS + 1)):
         raise FsgreenError(
             f"a disk has the partitions 1 to {PARTITIONS}, not {partition}",
@@ -59,7 +59,7 @@ def check_partition(partition: int | None) -> None:
 
 
 def begin_of(partition: int | None, disk_b: int, size_b: int, *, disk: str) -> int:
-    """Return the first byte of a file system's place on a disk of `disk_b` bytes.
+    """Return the offset of a file system on a disk of `disk_b` bytes, a multiple of 4 MiB.
 
     Raises FsgreenError if a file system of `size_b` bytes does not fit there.
     """

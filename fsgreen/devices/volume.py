@@ -1,4 +1,4 @@
-"""The sectors that a file system gets: overwritten and formatted only through the device guard."""
+"""The sectors of a file system: overwritten and formatted only through the device guard."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ class DeviceState:
     Attributes
     ----------
     name : str
-        One of the levels of the factor `device`.
+        A level of the factor `device`.
     written_b : int
-        Bytes written to the device meanwhile, as the kernel counted them, mkfs not included.
+        Bytes written to the device for that, as the kernel counted them, without mkfs.
     discarded_b : int
-        Bytes discarded meanwhile on the disk below; 0 where none takes discards.
+        Bytes discarded for that on the disk below; 0 if it takes no discards.
     size_b : int
-        Bytes of the device, which each of both must reach where the disk was made to forget.
+        The size of the device. If the disk was restored, the two counts above must reach it.
     left : str or None
-        Why the disk below was not made to forget what was written before, None where it was, and
-        where an aged image was put back.
+        Why the disk below was not restored; None if it was, or if an aged image was put back.
     remembers : bool or None
-        Whether the state thus rests on what trials before wrote, None where nobody can tell.
+        Whether the state therefore depends on writes of earlier trials; None if unknown.
     """
 
     name: str
@@ -48,16 +47,16 @@ class DeviceState:
 
 
 class Volume(ABC):
-    """A block device that is ours to overwrite, and stays what its node names until `close`.
+    """A block device that is ours to overwrite. Until `close`, its node names the same device.
 
-    Each kind of device makes its initial state.
+    Each kind of device has its own way to make the initial state.
 
     Parameters
     ----------
     node : Path
         The block device (`/dev/loop3`).
-    proof : Path or guard.ListedDisk
-        What shows the guard that it is ours.
+    proof : guard.Proof
+        What proves to the guard that the device is ours.
     size_b : int
         Its size in bytes, a multiple of 4 MiB.
     lock_fd : int
@@ -73,34 +72,34 @@ class Volume(ABC):
         self._bound_fd = guard.bind(node, proof)
 
     def close(self) -> None:
-        """Let the node name another device, or a loop device have another file."""
+        """Release the device: its node may then name another one, or its loop another file."""
         if self._bound_fd >= 0:
             os.close(self._bound_fd)
             self._bound_fd = -1
 
     @abstractmethod
     def initial(self) -> DeviceState:
-        """Bring the device, which is not mounted, into its initial state."""
+        """Bring the device into its initial state. It must not be mounted."""
 
     def steady(self) -> DeviceState:
-        """Bring the device into its initial state, then write it in full once more."""
+        """Bring the device into its initial state, then write all of it once more."""
         initial = self.initial()
         written_b = initial.written_b + self.fill()
         return replace(initial, name="steady", written_b=written_b, remembers=False)
 
     def hold(self) -> None:  # noqa: B027 (few have others to fear)
-        """Keep others from the device while nothing of it is mounted, where that is possible."""
+        """Lock others out of the device while nothing of it is mounted, if that is possible."""
 
     def release(self) -> None:  # noqa: B027
-        """Let go of the device, so that it can be mounted."""
+        """Release the device, so that it can be mounted."""
 
     def format(self, command: Sequence[str]) -> tuple[str, ...]:
-        """Run mkfs, named without the device; return the whole command as it ran."""
+        """Run mkfs, given as a command without the device; return the whole command as it ran."""
         return guard.run_mkfs(command, self.node, self._proof, lock_fd=self._lock_fd)
 
     @contextmanager
     def overwriting(self) -> Iterator[int]:
-        """Yield a descriptor for direct reads and writes, which nobody else has."""
+        """Yield an exclusive descriptor for direct reads and writes."""
         fd = guard.open_to_overwrite(self.node, self._proof)
         try:
             yield fd
@@ -108,19 +107,22 @@ class Volume(ABC):
             os.close(fd)
 
     def fill(self) -> int:
-        """Write all of it once; return the bytes written, as `require_written` does."""
+        """Write the whole device once; return the bytes written.
+
+        Raises FsgreenError as `require_written` does.
+        """
         before_b = self.queue.written_b()
         with self.overwriting() as fd:
             image.fill(fd, self.size_b)
         return self.require_written(before_b)
 
     def require_written(self, since_b: int) -> int:
-        """Return the bytes written since the counter stood at `since_b`.
+        """Return the bytes written since the counter was `since_b`.
 
         Raises
         ------
         FsgreenError
-            If they are fewer than the device has.
+            If they are fewer than the size of the device.
         """
         written_b = self.queue.written_b() - since_b
         if written_b < self.size_b:
@@ -133,7 +135,7 @@ class Volume(ABC):
 
 
 def cannot_forget(queue: Queue) -> tuple[str, bool] | None:
-    """Return why a disk cannot be made to forget, and whether it remembers; None where it can."""
+    """Return why a disk cannot be restored, and whether it remembers writes; None if it can be."""
     if queue.number("rotational"):
         return ROTATING, False
     if not queue.number("discard_max_bytes"):

@@ -1,8 +1,8 @@
-"""The zones of a host-managed zoned disk: each is written from its beginning on, and emptied whole.
+"""The zones of a host-managed zoned disk: a zone is written in order, and emptied as a whole.
 
-The kernel tells model and limits in sysfs (Documentation/ABI/stable/sysfs-block), and of each zone
-by ioctl (include/uapi/linux/blkzoned.h). A disk that only prefers such writes (host-aware) takes
-all others, too, and counts as one without zones.
+The kernel has the model and the limits in sysfs (Documentation/ABI/stable/sysfs-block), and the
+state of each zone by ioctl (include/uapi/linux/blkzoned.h). A host-aware disk only prefers such
+writes but takes all others, too. It counts as a disk without zones.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from fsgreen.devices.queue import SECTOR_B, Queue
 from fsgreen.errors import FsgreenError
 
 HOST_MANAGED = "host-managed"
-"""The kernel's word for disks that refuse other writes (`queue/zoned`)."""
+"""The kernel's word for disks that refuse writes out of order (`queue/zoned`)."""
 
 BLKREPORTZONE, BLKRESETZONE = 0xC0101282, 0x40101283
-"""Of linux/blkzoned.h."""
+"""The numbers of ioctls, from linux/blkzoned.h."""
 
 RANGE = struct.Struct("=QQ")
 REPORT = struct.Struct("=QII")
 ZONE = struct.Struct("=QQQBB6xQ24x")
-"""struct blk_zone_range: first sector and their number; struct blk_zone_report without its zones:
-sector, number of zones and flags; struct blk_zone: start, length, write pointer, type, condition
-and capacity."""
+"""Layouts from linux/blkzoned.h. struct blk_zone_range: first sector, number of sectors. struct
+blk_zone_report without its zones: sector, number of zones, flags. struct blk_zone: start, length,
+write pointer, type, condition, capacity."""
 
 CONVENTIONAL, EMPTY = 1, 1
 """A type of zone (enum blk_zone_type) and a condition (enum blk_zone_cond)."""
 
 AT_ONCE = 1024
-"""How many zones are asked for in one report."""
+"""The number of zones in one report."""
 
 
 class Zone(NamedTuple):
-    """A zone as the disk tells of it."""
+    """A zone as the disk reports it."""
 
     start_b: int
     size_b: int
@@ -49,11 +49,11 @@ class Zone(NamedTuple):
 
 
 def of(node: Path) -> dict[str, int]:
-    """Return what the zones of a disk are, empty for one that is not host-managed.
+    """Return the zones of a disk in numbers; empty if it is not host-managed.
 
-    `zone_b` and `zone_capacity_b` are the bytes of each, and how many of them can be written;
-    `zones_count` are all zones, `conventional_zones_count` those that are written anywhere;
-    `open_zones_count` may be written at a time, 0 where the disk has no limit.
+    `zone_b` is the size of a zone, and `zone_capacity_b` its writable bytes. `zones_count` counts
+    all zones, and `conventional_zones_count` those that can be written in any order.
+    `open_zones_count` is the most zones that may be open at once; 0 means no limit.
     """
     queue = Queue(blockdev.disk_of(node.name))
     if (queue.folder / "zoned").read_text().strip() != HOST_MANAGED:
@@ -95,12 +95,12 @@ def report(fd: int) -> Iterator[Zone]:
 
 
 def reset(fd: int) -> None:
-    """Empty all zones of a disk that is open for writing, but for the conventional ones.
+    """Empty all zones of a disk that is open for writing, except the conventional ones.
 
     Raises
     ------
     FsgreenError
-        If one is not empty afterwards.
+        If a zone is not empty afterwards.
     """
     size_b = os.lseek(fd, 0, os.SEEK_END)
     fcntl.ioctl(fd, BLKRESETZONE, RANGE.pack(0, size_b // SECTOR_B))

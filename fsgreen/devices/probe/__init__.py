@@ -1,8 +1,8 @@
-"""How a bare testbed behaves by itself: place, queue, scheduler, cache, alignment, read-ahead.
+"""Measurements of the bare testbed: place, queue, scheduler, cache, alignment, read-ahead.
 
-What Ellard and Seltzer (nfstricks03) found to distort benchmarks of disks, measured before the
-first trial. On a disk of 100 reads a second no part takes more than 12 seconds and all less than a
-minute; on one in memory all of it takes about ten seconds.
+Ellard and Seltzer (nfstricks03) found that these distort benchmarks of disks. They are measured
+before the first trial. On a disk of 100 reads a second, no part takes more than 12 seconds, and all
+take less than a minute. In memory, all take about ten seconds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 SCHEMA = 2
-"""Of `confounds.json`. 1 had `offset` and `queue`, and no number."""
+"""The version of `confounds.json`. Version 1 had only `offset` and `queue`, and no number."""
 
 
 def probe(
@@ -54,20 +54,20 @@ def probe(
     Parameters
     ----------
     target : Path
-        A device, or a file that is fully written.
+        A device, or a file that is written in full.
     seed : int
-        Of places and order.
+        The seed of places and order.
     queue : Queue, optional
-        The queue below the target, if its scheduler may be set; it is put back.
+        The queue below the target, if its scheduler may be set. It is restored.
     overwriting : callable, optional
-        Opens a target that is the testbed's own to write on it: misaligned writes are measured too,
-        without changing a byte.
+        Opens the target for writing, if it is the testbed's own. Then misaligned writes are
+        measured, too. They change no byte.
 
     Returns
     -------
     dict
-        `schema`, `random_read_s`, a list of records for each of `offset`, `queue`, `scheduler`,
-        `cache`, `alignment` and `read_ahead`, and in `not_measured` why a list is empty.
+        `schema`, `random_read_s`, and a list of records for each of `offset`, `queue`, `scheduler`,
+        `cache`, `alignment` and `read_ahead`. `not_measured` says why a list is empty.
 
     Raises
     ------
@@ -93,7 +93,10 @@ def measurements(
     queue: Queue | None = None,
     overwriting: Overwriting | None = None,
 ) -> Mapping[str, Callable[[], pd.DataFrame]]:
-    """Return what measures each part of a probe, by the part's name; arguments as `probe` has."""
+    """Return a function for each part of a probe, by its name. It returns the table of the part.
+
+    `step_s` is the length of a step in seconds. The other parameters are those of `probe`.
+    """
     return {
         "offset": lambda: throughput_by_offset(target, seed=seed),
         "queue": lambda: throughput_by_queue_depth(target, seed=seed, step_s=step_s),

@@ -1,4 +1,4 @@
-"""Requests of 4 KiB that begin on a page, and beside one."""
+"""Throughput of requests of 4 KiB that are aligned to pages, and of misaligned ones."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHIFTS_B = (0, 512, 1024)
-"""Where requests begin, counted from a page."""
+"""Offsets of requests from the beginning of a page."""
 
 PATCH_B = 16 << 20
-"""What requests to write are spread over."""
+"""Size of the area for write requests."""
 
 
 def throughput_by_alignment(
@@ -30,12 +30,12 @@ def throughput_by_alignment(
     step_s: float = 0.25,
     overwriting: Overwriting | None = None,
 ) -> pd.DataFrame:
-    """Measure random requests of 4 KiB, one at a time, that begin `SHIFTS_B` beside a page.
+    """Measure random requests of 4 KiB, one at a time, at `SHIFTS_B` from the beginning of a page.
 
-    A device whose blocks are 4 KiB, in hardware or in the flash below, serves a request beside
-    them with two blocks, and reads before it writes. Shifts that it does not take (below its
-    logical block) are left out. With `overwriting`, writes are measured too: of what was read there
-    before, so that no byte changes.
+    If a device has blocks of 4 KiB, in hardware or in its flash, it needs two blocks for a
+    misaligned request, and must read before it writes. Shifts that it does not accept (smaller than
+    its logical block) are left out. With `overwriting`, writes are measured, too. They write what
+    was read there before, so no byte changes.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def throughput_by_alignment(
 
 
 def _takes(fd: int, patch: object, shift_b: int) -> bool:
-    """Return whether the device takes direct requests at this shift."""
+    """Return whether the device accepts direct requests at this shift."""
     try:
         os.preadv(fd, [memoryview(patch)[:REQUEST_B]], shift_b)  # type: ignore[arg-type]
     except OSError as error:

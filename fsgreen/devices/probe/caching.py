@@ -1,4 +1,4 @@
-"""Reads through the page cache: cold and warm, with the kernel's read-ahead and without."""
+"""Bandwidth of reads through the page cache: cold and warm, with and without read-ahead."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ READ_B = 64 << 10
 MOST_B = 64 << 20
 
 NFS_READ_B = 8 << 10
-"""nfstricks03's size of an NFS read."""
+"""The size of an NFS read in nfstricks03."""
 
 SPAN_B = 256 << 20
-"""The file of nfstricks03 that stride readers read."""
+"""The size of the file of stride readers in nfstricks03."""
 
 PATTERNS = {"sequential": 1, "stride": 8}
-"""Streams that take turns, block by block; the stride reader of nfstricks03 has up to 8."""
+"""Number of streams that take turns by block. The stride reader of nfstricks03 has up to 8."""
 
 
 def bandwidth_by_cache(
     target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
-    """Measure sequential reads through the page cache that holds nothing, and again what they left.
+    """Measure sequential reads through the page cache, first cold, then the same reads warm.
 
-    A pass reads on from a random place for `step_s`, at most 64 MiB, then the same once more. That
-    the cache was cold is verified.
+    A pass reads from a random place for `step_s`, at most 64 MiB, then the same bytes again. It
+    verifies that the cache was cold.
 
     Returns
     -------
@@ -73,10 +73,10 @@ def bandwidth_by_cache(
 def bandwidth_by_read_ahead(
     target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
-    """Measure cold reads of 8 KiB in one stream and in 8 that take turns.
+    """Measure cold reads of 8 KiB in one stream, and in 8 streams that take turns.
 
-    `off` is advice for the one descriptor (POSIX_FADV_RANDOM), which does what a `read_ahead_kb`
-    of 0 does, and leaves nothing to put back.
+    `off` is advice for one descriptor (POSIX_FADV_RANDOM). It has the effect of a `read_ahead_kb`
+    of 0, and nothing must be restored.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def bandwidth_by_read_ahead(
 
 
 def _turns_b_s(fd: int, base_b: int, span_b: int, streams: int, step_s: float) -> float:
-    """Return the bandwidth of streams that begin evenly spread and take turns."""
+    """Return the bandwidth of streams that begin at evenly spaced places and take turns."""
     stream_b = span_b // streams // NFS_READ_B * NFS_READ_B
     page = bytearray(NFS_READ_B)
     total_b = 0

@@ -1,4 +1,4 @@
-"""Bandwidth by place: a disk with zones is faster at its edge (nfstricks03, section 5.1)."""
+"""Bandwidth by place, as a disk with zones is faster at its edge (nfstricks03, section 5.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READ_B = 256 << 10
 """Size of a read."""
 
 LONGEST_B = 8 << 20
-"""Most that is read at a place."""
+"""Most bytes that are read at one place."""
 
 
 def throughput_by_offset(
@@ -29,21 +29,21 @@ def throughput_by_offset(
     passes: int = 3,
     budget_s: float = BUDGET_S,
 ) -> pd.DataFrame:
-    """Measure sequential read bandwidth at `count` offsets spread evenly over `target`.
+    """Measure sequential read bandwidth at `count` offsets that are spread evenly over `target`.
 
-    At each place one read, which is not timed, brings the head there. Each pass visits the offsets
-    in a random order of its own. A further pass starts only while it is expected to end within
-    `budget_s`; the first is always made.
+    At each place, a first read that is not timed brings the head there. Each pass visits the
+    offsets in its own random order. The first pass is always made. A further pass starts only if it
+    is expected to end within `budget_s`.
 
     Parameters
     ----------
     target, seed
-        As of `probe.probe`.
+        As for `probe.probe`.
     count, passes : int
-        Places, and visits to each. 48 places tell up to 16 zones apart.
+        Number of places, and of visits to each. 48 places tell up to 16 zones apart.
     length_b : int, optional
-        What is read at each place, a multiple of 256 KiB; default: what fits into the budget at the
-        speed of the middle, at least 256 KiB and at most 8 MiB.
+        Bytes to read at each place, a multiple of 256 KiB. By default, it fits the budget at the
+        speed of the middle, from 256 KiB to 8 MiB.
     budget_s : float
         Seconds for all passes.
 

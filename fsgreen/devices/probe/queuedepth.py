@@ -1,4 +1,4 @@
-"""Throughput by requests in flight: a queue lets a device reorder (nfstricks03, section 5.2)."""
+"""Throughput by requests in flight, as a device reorders its queue (nfstricks03, section 5.2)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 def throughput_by_queue_depth(
     target: Path, *, seed: int, passes: int = PASSES, step_s: float = 0.25
 ) -> pd.DataFrame:
-    """Measure random reads of 4 KiB with as many threads as requests are to be in flight.
+    """Measure random reads of 4 KiB, with one thread for each request in flight.
 
-    Takes `len(DEPTHS) * passes * step_s`, and at each step as long as the last reads take; each
-    pass takes the depths in a random order of its own. The threads cost about 10 us a request,
-    which bounds what is seen of a disk in RAM.
+    It takes `len(DEPTHS) * passes * step_s`, plus the time of the last reads in each step. Each
+    pass has the depths in its own random order. The threads take about 10 us per request, which
+    limits the rate on a disk in RAM.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def throughput_by_queue_depth(
 
 
 def _random_reads_ops_s(fd: int, size_b: int, seeds: Sequence[int], step_s: float) -> float:
-    """Return reads per second of one thread per seed over `step_s` after a common start."""
+    """Return the reads per second of all threads over `step_s`. There is one thread per seed."""
     counts = [0] * len(seeds)
     failures: list[OSError] = []
     barrier = threading.Barrier(len(seeds) + 1)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 READERS = 8
 READ_B = 64 << 10
 LEAST_B = 256 << 10
-"""Least that a reader reads: two windows of the kernel's usual read-ahead."""
+"""Least bytes of a reader: two windows of the kernel's default read-ahead."""
 
 MOST_B = 16 << 20
 AS_FOUND = "as found"
-"""The scheduler of a target whose scheduler is not known and cannot be set."""
+"""Stands for the scheduler of a target that cannot be read or set."""
 
 
 def completion_by_scheduler(
@@ -35,19 +35,19 @@ def completion_by_scheduler(
     readers: int = READERS,
     passes: int = 3,
 ) -> pd.DataFrame:
-    """Measure how long each of `readers` sequential readers takes that begin together.
+    """Measure the completion times of `readers` sequential readers that begin together.
 
-    Each reads its own stretch through the page cache, cold, with the kernel's read-ahead. The
-    stretches lie one behind the other at a random place, so that zones make no difference. What
-    each reads is chosen for the budget by a short first run. A further pass starts only while it is
-    expected to end within `BUDGET_S`. All schedulers of the queue are tried, if one is given; the
-    one that was there is put back at the end.
+    Each reads its own range through the cold page cache, with the kernel's read-ahead. The ranges
+    are adjacent and begin at a random place, so that zones make no difference. A short first run
+    chooses the length of the ranges for the budget. A further pass starts only if it is expected to
+    end within `BUDGET_S`. If a queue is given, all of its schedulers are tried, and the original
+    one is restored.
 
     Returns
     -------
     DataFrame
         scheduler, pass, reader, read_b, completion_s: a row per reader of each run. `read_b` is
-        what each reader reads.
+        the length of the reader's range.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def completion_by_scheduler(
 
 @contextmanager
 def _put_back(queue: Queue | None) -> Iterator[list[str]]:
-    """Yield the schedulers to try; set the one that was there before, whatever happens."""
+    """Yield the schedulers to try; restore the original one, whatever happens."""
     before = queue.scheduler if queue is not None else None
     if queue is None or before is None:
         yield [AS_FOUND]
@@ -92,7 +92,7 @@ def _put_back(queue: Queue | None) -> Iterator[list[str]]:
 
 
 def _run_s(target: Path, choose: random.Random, readers: int, read_b: int) -> Sequence[float]:
-    """Return the completion time of each reader, from the common start."""
+    """Return the completion time of each reader in seconds from the common start."""
     with opened_cold(target, readers * READ_B) as (_, size_b), ExitStack() as stack:
         read_b = min(read_b, size_b // readers // READ_B * READ_B)
         base_b = choose.randrange((size_b - readers * read_b) // REQUEST_B + 1) * REQUEST_B
@@ -112,7 +112,7 @@ def _run_s(target: Path, choose: random.Random, readers: int, read_b: int) -> Se
                 failures.append(error)
             times_s[index] = time.perf_counter() - starts_s[0]
 
-        # A descriptor each, for the kernel's read-ahead is the descriptor's.
+        # Each reader has a descriptor of its own, as the kernel's read-ahead belongs to it.
         fds = [stack.enter_context(opened(target, 0, flags=0))[0] for _ in range(readers)]
         threads = [threading.Thread(target=read, args=each) for each in enumerate(fds)]
         for thread in threads:

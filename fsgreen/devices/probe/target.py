@@ -1,4 +1,4 @@
-"""What is probed: a device or file, open for direct or for cached reads, and how long a step is."""
+"""The target of a probe: a device or file, opened for direct or cached reads; length of a step."""
 
 from __future__ import annotations
 
@@ -16,29 +16,28 @@ from fsgreen.devices import mounts, residency
 from fsgreen.errors import FsgreenError
 
 REQUEST_B = 4096
-"""Size of a small request: a page, and a block of most file systems."""
+"""Size of a small request: a page, and the block of most file systems."""
 
 STEP_READS = 200
-"""Random reads that a step is to see where time allows."""
+"""Number of random reads in a step, if time allows."""
 
 STEP_S = (0.06, 0.3)
-"""The shortest and the longest step: a disk of 100 reads a second has 30 of them in the longest."""
+"""The shortest and the longest step. The longest has 30 reads of a disk of 100 reads a second."""
 
 PASSES = 5
-"""Steps at each level. Few and long ones would leave a stall of the machine nothing to be seen
-against."""
+"""Number of steps at each level. Among few long steps, a stall of the machine would not show."""
 
 BUDGET_S = 9.0
-"""What all passes together may take, of probes that read long stretches."""
+"""Time limit for all passes of a probe that reads long ranges."""
 
 RANDOM_READS, RANDOM_READS_S = 50, 0.25
-"""How many random reads are timed one by one, and for how long at most."""
+"""Most random reads that are timed one by one, and the time limit for them."""
 
 COLD_SHARE = 0.01
-"""Most of a target that may be in the page cache for it to be cold (rule 7)."""
+"""Largest share of a cold target that may be in the page cache (rule 7)."""
 
 COLD_LIMIT_S = 1.0
-"""How long pages may stay that the kernel was still reading ahead."""
+"""Longest wait for pages that the kernel is still reading ahead."""
 
 Overwriting = Callable[[], AbstractContextManager[int]]
 """Opens a target of our own for direct reads and writes."""
@@ -46,12 +45,12 @@ Overwriting = Callable[[], AbstractContextManager[int]]
 
 @contextmanager
 def opened(target: Path, needed_b: int, *, flags: int = os.O_DIRECT) -> Iterator[tuple[int, int]]:
-    """Open a device or file to read; yield its descriptor and its size in bytes.
+    """Open a device or file for reading; yield its descriptor and its size in bytes.
 
     Raises
     ------
     FsgreenError
-        If it is missing, smaller than `needed_b`, or does not do what the flags ask for.
+        If it is missing, is smaller than `needed_b`, or does not support the flags.
     """
     try:
         fd = os.open(target, os.O_RDONLY | flags)
@@ -82,7 +81,7 @@ def opened_to_rewrite(file: Path) -> Iterator[int]:
     Raises
     ------
     FsgreenError
-        If it is a device, which only the device guard opens to write on it.
+        If it is a device: only the device guard opens devices for writing.
     """
     fd = os.open(file, os.O_RDWR | os.O_DIRECT | os.O_NOFOLLOW)
     try:
@@ -99,15 +98,15 @@ def opened_to_rewrite(file: Path) -> Iterator[int]:
 
 @contextmanager
 def opened_cold(target: Path, needed_b: int) -> Iterator[tuple[int, int]]:
-    """Open a device or file for reads through the page cache, which holds nothing of it.
+    """Open a device or file for reads through the page cache, after dropping its pages from there.
 
-    The descriptor is new, so that the kernel's read-ahead begins anew as well. What was read is
-    dropped again at the end.
+    Yield its descriptor and its size in bytes. The descriptor is new, so that the kernel's
+    read-ahead begins anew, too. The pages are dropped again at the end.
 
     Raises
     ------
     FsgreenError
-        As `opened`, and if pages stay in the cache, as they do where files live in it (tmpfs).
+        As `opened` does, and if pages stay in the cache, as for files in it (tmpfs).
     """
     with opened(target, needed_b, flags=0) as (fd, size_b):
         limit_s = time.monotonic() + COLD_LIMIT_S
@@ -127,7 +126,7 @@ def opened_cold(target: Path, needed_b: int) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def buffer(size_b: int) -> Iterator[mmap.mmap]:
-    """Yield page-aligned memory, as direct I/O needs."""
+    """Yield page-aligned memory of this size, as direct I/O needs."""
     memory = mmap.mmap(-1, size_b)
     try:
         yield memory
@@ -136,7 +135,7 @@ def buffer(size_b: int) -> Iterator[mmap.mmap]:
 
 
 def random_read_s(target: Path, seed: int) -> float:
-    """Return the median time of a random read of 4 KiB, one at a time."""
+    """Return the median time in seconds of random reads of 4 KiB, one at a time."""
     pick = random.Random(seed).randrange
     times_s: list[float] = []
     with opened(target, REQUEST_B) as (fd, size_b), buffer(REQUEST_B) as page:
@@ -149,13 +148,13 @@ def random_read_s(target: Path, seed: int) -> float:
 
 
 def step_length_s(read_s: float) -> float:
-    """Return how long a step is on a device that takes this long for a random read."""
+    """Return the length of a step in seconds for a device with this time of a random read."""
     shortest_s, longest_s = STEP_S
     return min(max(STEP_READS * read_s, shortest_s), longest_s)
 
 
 def _drop(target: Path, fd: int, size_b: int) -> float:
-    """Drop what is cached of the target; return the share of it that stays."""
+    """Drop the target's pages from the page cache; return the share that stays."""
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     if target.is_block_device():
         pages = residency.by_cachestat(fd, size_b)

@@ -1,8 +1,8 @@
-"""Jobs in virtual time: a guest that runs by itself, in which a second is a count of instructions.
+"""Jobs in virtual time: a guest that runs alone, in which a second is a number of instructions.
 
-Everything is in the guest's memory, the job included; this machine's load, speed and disks change
-nothing. The same job, image and QEMU give the same bytes. It says how much work software is, on a
-disk whose requests take a fixed time; it is no measurement of a rate.
+Everything is in the guest's memory, including the job. So the load, the speed and the disks of this
+machine change nothing: the same job, image and QEMU give the same bytes. The result tells how much
+work software does, on a disk whose requests take a fixed time. It is no measurement of a rate.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
 
 LIMIT_S = 1800.0
-"""How long a job may take here."""
+"""Default limit of a job's real time."""
 
 LOOK_S = 0.5
-"""How often it is looked how far a job is."""
+"""Interval of looks at the progress of a job."""
 
 SYSTEM_MIB = 640
-"""Memory of the guest beside its disk."""
+"""Memory of the guest without its disk."""
 
 PLACE = "fsgreen/job.json"
 
 
 def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = LIMIT_S) -> bytes:
-    """Run a job and return what it wrote, a line of JSON for each trial.
+    """Run a job; return its output, a line of JSON for each trial.
 
     Parameters
     ----------
     job : mapping
-        See `stacks.guest.job`.
+        The job, as in `stacks.guest.job`.
     disk_b : int
-        Bytes of its disk, which are memory of the guest.
+        Size of its disk in bytes. The disk is in the guest's memory.
     seed : int
-        Of the guest's random numbers; another one gives another sample.
+        Seed of the guest's random numbers. Another seed gives another sample.
     limit_s : float
-        How long it may take on this machine.
+        Limit of its real time on this machine.
 
     Raises
     ------
     FsgreenError
-        If it cannot be run, or ended before its end.
+        If the job cannot be run, is not done in time, or ends early.
     """
     boot.require()
     image = guest_image.ensure()
@@ -74,13 +74,13 @@ def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = 
 
 
 def results(written: bytes) -> list[dict[str, Any]]:
-    """Return what a job wrote of its trials."""
+    """Return what a job wrote about its trials, one mapping each."""
     said = [json.loads(line) for line in written.decode().splitlines()]
     return [line for line in said if "trial" in line]
 
 
 def _ended(process: subprocess.Popen[bytes], folder: Path, trials: int, limit_s: float) -> bool:
-    """Wait for the guest, and show how many trials it has done; return whether it has ended."""
+    """Wait for the guest and show the number of finished trials; return whether it has ended."""
     deadline_s = time.monotonic() + limit_s
     with progress(None, "trials in virtual time", "trial", total=trials) as bar:
         while time.monotonic() < deadline_s:
@@ -92,13 +92,13 @@ def _ended(process: subprocess.Popen[bytes], folder: Path, trials: int, limit_s:
 
 
 def _written(folder: Path) -> bytes:
-    """Return what the guest has written: nothing, where QEMU did not get so far."""
+    """Return what the guest has written; nothing if QEMU did not get that far."""
     file = folder / boot.OUTPUT
     return file.read_bytes() if file.exists() else b""
 
 
 def _with_job(initrd: Path, into: Path, job: Mapping[str, Any]) -> Path:
-    """Write the archive with the job behind it."""
+    """Write the archive `initrd`, followed by an archive with the job, to `into`; return `into`."""
     with into.open("wb") as both:
         with initrd.open("rb") as first:
             shutil.copyfileobj(first, both)

@@ -1,4 +1,4 @@
-"""How QEMU is started, for each clock, and what it needs of this machine."""
+"""The command that starts QEMU for each clock, and what it needs on this machine."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ QEMU = "qemu-system-x86_64"
 KVM = Path("/dev/kvm")
 
 REMEMBERED = "clocks.json"
-"""What KVM did here, in the folder of the image."""
+"""The file, in the folder of the image, that says that KVM failed here."""
 
 Clock = Literal["kvm", "tcg", "virtual"]
-"""What a second of the guest is: one of this machine, with its processor (kvm) or an emulated one
-(tcg); or as many instructions of the guest, however long they take here (virtual)."""
+"""What a second of the guest is. With kvm (this machine's processor) and tcg (an emulated one), it
+is a real second. With virtual, it is a fixed number of the guest's instructions, however long they
+take here."""
 
 Drive = Literal["virtio", "nvme", "null"]
-"""What disk the guest has: an image of this machine behind virtio or as an NVMe disk, or memory of
-its own behind the kernel's null block device, which takes a fixed time for each request."""
+"""The disk of the guest: an image of this machine behind virtio or NVMe, or the kernel's null block
+device in the guest's memory, which takes a fixed time for each request."""
 
 COMMAND_LINE = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off random.trust_cpu=on"
-"""`panic=-1` restarts at once, which `-no-reboot` makes an end."""
+"""Kernel arguments. After a panic, `panic=-1` restarts at once, and `-no-reboot` ends QEMU then."""
 
 EPOCH = "2026-01-01T00:00:00"
-"""When a guest in virtual time begins."""
+"""The time of day at which a guest in virtual time begins."""
 
 CONSOLE = "console"
 OUTPUT = "output"
-"""Files in the folder of the guest: what its kernel says, and what a job in virtual time writes."""
+"""Files in the folder of the guest: messages of its kernel, and output of a job in virtual time."""
 
 DISK = "image"
 SERVED = "served/disk"
@@ -53,23 +54,23 @@ class Machine:
     Attributes
     ----------
     clock : Clock
-        What its time is.
+        The clock of the guest.
     drive : Drive
-        Its disk.
+        The disk of the guest.
     memory_mib : int
-        Its memory, of which the image takes about 200 MiB.
+        The memory of the guest. Its image takes about 200 MiB of it.
     cores : int
-        Its processors; one in virtual time.
+        The number of its processors; one in virtual time.
     seed : int
-        Of its random numbers, in virtual time.
+        The seed of its random numbers in virtual time.
     dirty_mib : int, optional
-        How much of its page cache may wait to be written; its kernel's own limit without it.
+        The limit of its dirty pages. The default is its kernel's own limit.
     drive_mib_s, drive_iops : int, optional
-        What its disk lets through in a second: MiB, and requests.
+        The limits of its disk: MiB per second, requests per second.
     drive_zone_mib : int, optional
-        The size of the zones of an NVMe disk that is a zoned one.
+        The size of a zone if its NVMe disk is zoned.
     simulated_b : int, optional
-        What it sees of a simulated disk; its disk is an image without it. Bytes.
+        The bytes of a simulated disk that it sees. Without it, its disk is an image.
     """
 
     clock: Clock
@@ -85,7 +86,7 @@ class Machine:
 
 
 def require() -> str:
-    """Return the path of QEMU; raises `FsgreenError` where it is not installed."""
+    """Return the path of QEMU. Raises `FsgreenError` if it is not installed."""
     program = paths.program(QEMU)
     if program is None:
         raise FsgreenError(
@@ -104,12 +105,12 @@ def version() -> str:
 
 
 def kvm_opens() -> bool:
-    """Return whether the kernel offers to run guests itself; whether it can, only one shows."""
+    """Return whether KVM can be opened. Only a running guest shows whether it works."""
     return os.access(KVM, os.R_OK | os.W_OK)
 
 
 def kvm_failed() -> bool:
-    """Return whether KVM ran no guest since this machine started: it is not tried again."""
+    """Return whether KVM has failed since this machine booted. Then it is not tried again."""
     try:
         found = json.loads((image.folder() / REMEMBERED).read_text())
     except (OSError, ValueError):
@@ -118,7 +119,7 @@ def kvm_failed() -> bool:
 
 
 def remember_kvm_failed() -> None:
-    """Keep that KVM ran no guest here."""
+    """Record that KVM failed to run a guest here."""
     trial.write_json(image.folder() / REMEMBERED, {"boot_id": _boot_id(), "kvm": False})
 
 
@@ -127,9 +128,9 @@ def _boot_id() -> str | None:
 
 
 def command(machine: Machine, made: Image, initrd: Path | None = None) -> list[str]:
-    """Return the command of a guest, which runs in the folder with its files.
+    """Return the command that starts a guest. It must run in the folder with the guest's files.
 
-    It begins with `initrd`, if that is given, in place of the archive of its image.
+    `initrd` replaces the initial archive of the image, if it is given.
     """
     return [
         require(),
@@ -139,7 +140,7 @@ def command(machine: Machine, made: Image, initrd: Path | None = None) -> list[s
         *("-append", _kernel_arguments(machine)),
         *("-serial", f"file:{CONSOLE}"),
         *_processor(machine),
-        # A job in virtual time writes to a second serial line: nothing reaches it meanwhile.
+        # A job in virtual time writes to a second serial line, and gets no input.
         *(("-serial", f"file:{OUTPUT}") if machine.clock == "virtual" else _ports() + _monitor()),
         *_disk(machine),
     ]
@@ -167,7 +168,7 @@ def _processor(machine: Machine) -> list[str]:
 
 
 def _ports() -> list[str]:
-    """Return the ports of the agent, each a socket in the folder."""
+    """Return the arguments for the agent's ports. Each is a socket in the folder."""
     words = ["-device", "virtio-serial-pci"]
     for number, name in enumerate((CONTROL, *PROGRAMS)):
         words += ["-chardev", f"socket,id=port{number},path={name},server=on,wait=off"]
@@ -176,7 +177,7 @@ def _ports() -> list[str]:
 
 
 def _monitor() -> list[str]:
-    """Return where QEMU itself is asked; the guest sees nothing of it."""
+    """Return the arguments for the monitor of QEMU. The guest does not see it."""
     return [
         *("-chardev", f"socket,id=monitor,path={MONITOR},server=on,wait=off"),
         *("-mon", "chardev=monitor,mode=control"),
@@ -204,7 +205,7 @@ def _disk(machine: Machine) -> list[str]:
 
 
 def _behind(machine: Machine) -> list[str]:
-    """Return the device by which the guest reaches its drive."""
+    """Return the arguments for the device through which the guest reaches its drive."""
     if machine.drive_zone_mib is None:
         kind = {"virtio": "virtio-blk-pci", "nvme": "nvme"}[machine.drive]
         return ["-device", f"{kind},drive={DRIVE},serial=fsgreen"]

@@ -1,7 +1,7 @@
-"""What the disk of a guest was asked for, as QEMU counts the requests that reach it.
+"""Counters of the requests that reach the disk of a guest, from QEMU.
 
-QEMU is asked by its own monitor (QMP, `query-blockstats`): nothing in the guest runs for that, and
-no port is used on which its programs speak.
+They come from QEMU's monitor (QMP, `query-blockstats`). So nothing runs in the guest for that, and
+the ports of its programs are not used.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ MONITOR = "fsgreen.monitor"
 """The socket of the monitor, in the folder of the guest."""
 
 DISK = "disk"
-"""How QEMU calls the drive of the guest."""
+"""QEMU's name of the guest's drive."""
 
 WITHIN_S = 0.5
-"""QEMU answers in less than a millisecond; what takes as long as this is no sample any more."""
+"""Limit for an answer of QEMU, which usually takes less than a millisecond. A later answer is no
+valid sample."""
 
 OF_QEMU = {
     "disk_read_b": "rd_bytes",
@@ -32,11 +33,11 @@ OF_QEMU = {
     "disk_writes_count": "wr_operations",
     "disk_discards_count": "unmap_operations",
 }
-"""Cumulative counters under the names of /proc/diskstats' here. QEMU counts no busy time."""
+"""QEMU's names of cumulative counters, by columns of `host.parquet`. QEMU counts no busy time."""
 
 
 class DiskCounters:
-    """The counters of the disk of the guest in a folder; a guest that ends takes them with it."""
+    """The counters of the disk of the guest in a folder. They are gone when the guest ends."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,18 +45,18 @@ class DiskCounters:
         self._connection: int | None = None
 
     def read(self) -> dict[str, float]:
-        """Return them, from any thread; NaN where QEMU does not answer. Never raises."""
+        """Return the counters, from any thread; NaN if QEMU does not answer. Never raises."""
         with self._lock:
             try:
                 said = self._ask("query-blockstats")
                 stats = next(each["stats"] for each in said if each["device"] == DISK)
                 return {name: float(stats[of]) for name, of in OF_QEMU.items()}
             except (Ended, OSError, LookupError, TypeError, ValueError, StopIteration):
-                self._drop()  # an answer that comes late would be taken for the next one
+                self._drop()  # a late answer would be taken for the next one
                 return dict.fromkeys(OF_QEMU, math.nan)
 
     def close(self) -> None:
-        """Leave QEMU; harmless when repeated."""
+        """Close the connection to QEMU. It may be repeated."""
         with self._lock:
             self._drop()
 
@@ -71,7 +72,7 @@ class DiskCounters:
         return self._answer("return")
 
     def _answer(self, key: str) -> Any:
-        """Return what is said under a key; what is not asked for, as events, goes by."""
+        """Return the next answer with this key. Other messages, such as events, are skipped."""
         while True:
             said = self._channel.receive(WITHIN_S)
             if key in said:

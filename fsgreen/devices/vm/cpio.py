@@ -1,6 +1,7 @@
-"""Archives that the kernel unpacks into its first root: cpio in its format newc, byte for byte.
+"""Writes cpio archives in the format newc, which the kernel unpacks into its first root.
 
-Format: the kernel's Documentation/driver-api/early-userspace/buffer-format.rst.
+Same input, same bytes. The format is in the kernel's
+Documentation/driver-api/early-userspace/buffer-format.rst.
 """
 
 from __future__ import annotations
@@ -15,26 +16,26 @@ DIRECTORY, FILE, CONSOLE = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o644, stat.S_IF
 
 
 class Archive:
-    """An archive that is being written into a file; owner root, no times."""
+    """An archive that is written into a file. All entries belong to root and have no times."""
 
     def __init__(self, into: IO[bytes]) -> None:
         self._into = into
         self._count = 0
 
     def folder(self, name: str) -> None:
-        """Add an empty folder; those above it come first."""
+        """Add an empty folder. Its parents must be added before it."""
         self._entry(name, DIRECTORY, b"")
 
     def file(self, name: str, content: bytes, *, program: bool = False) -> None:
-        """Add a file."""
+        """Add a file; a `program` is executable."""
         self._entry(name, FILE | (0o111 if program else 0), content)
 
     def console(self) -> None:
-        """Add the device that the first program writes to."""
+        """Add the console, the device to which the first program writes."""
         self._entry("dev/console", CONSOLE, b"", device=(5, 1))
 
     def tree(self, folder: Path, name: str) -> None:
-        """Add a folder and all that is in it, under another name."""
+        """Add a folder with all of its content, under the given name."""
         self.folder(name)
         for path in sorted(folder.rglob("*")):
             inside = f"{name}/{path.relative_to(folder)}"
@@ -44,7 +45,7 @@ class Archive:
                 self.file(inside, path.read_bytes(), program=path.stat().st_mode & 0o100 != 0)
 
     def end(self) -> None:
-        """Close the archive; another may follow it in the same file."""
+        """Close the archive. Another archive may follow in the same file."""
         self._entry(LAST, 0, b"")
 
     def _entry(
@@ -59,6 +60,6 @@ class Archive:
         self._write(content)
 
     def _write(self, part: bytes) -> None:
-        """Write a part, filled up to a multiple of four bytes."""
+        """Write a part, padded with zeros to a multiple of four bytes."""
         self._into.write(part)
         self._into.write(bytes(-len(part) % 4))

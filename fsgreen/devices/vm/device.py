@@ -1,7 +1,7 @@
-"""The device `vm`: the disk of a guest in QEMU, which a plain user can have.
+"""The device `vm`: the disk of a guest in QEMU. It does not need root.
 
-The guest is started once and serves all trials; one that ended or hangs spoils its trial, and the
-next trial gets a new one.
+The guest is started once and serves all trials. If it ends or hangs, its trial fails, and the next
+trial gets a new guest.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ COMPARES = {
     "kvm": "times are those of a guest of this machine's processor",
     "tcg": "times are those of an emulated processor: they compare only inside the guest",
 }
-"""What records say of each clock."""
+"""The sentence of records on the times of each clock."""
 
 COUNTERS = "requests of the guest to its disk, as QEMU counts them; no busy time"
-"""What records say of the columns of the disk."""
+"""The sentence of records on the counters of the disk."""
 
 
 class VmDevice(OnThisMachine):
@@ -51,7 +51,8 @@ class VmDevice(OnThisMachine):
     Raises
     ------
     FsgreenError
-        If QEMU or the image is not to be had, the place is too small, or the guest does not start.
+        If QEMU or the image is not available, the folder has too little space, or the guest does
+        not start.
     """
 
     kind = "vm"
@@ -76,7 +77,7 @@ class VmDevice(OnThisMachine):
 
     @staticmethod
     def available() -> Availability:
-        """Return whether a guest can be had here, and what it needs."""
+        """Return whether a guest can run here, and what is missing if not."""
         try:
             guest_image.require_architecture()
             boot.require()
@@ -99,11 +100,11 @@ class VmDevice(OnThisMachine):
         """None: this machine's kernel does not know the disk."""
 
     def describe(self) -> dict[str, Any]:
-        """Return disk, clock, machine, QEMU and the image of the guest, with the packages' hash."""
+        """Return the disk, the clock, the machine and QEMU of the guest, and its image's hash."""
         return self._described
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for another disk, state or traffic, and for what the guest lacks."""
+        """Raise `FsgreenError` for levels that the disk or the guest cannot have."""
         for name, wrong in (
             ("device", state_of(levels) != "initial"),
             (TRAFFIC, levels.get(TRAFFIC) is not None),
@@ -119,7 +120,7 @@ class VmDevice(OnThisMachine):
         guest.ask("check", levels=self.in_guest(levels))
 
     def load(self, levels: Levels) -> None:
-        """Bring disk and scheduler, in a new guest if the one before has ended."""
+        """Set the disk and the scheduler, in a new guest if the last one has ended."""
         guest = self._started()
         self._disk.load(levels)
         guest.ask("load", levels=self.in_guest(levels))
@@ -129,19 +130,19 @@ class VmDevice(OnThisMachine):
         return self._disk.in_guest(levels)
 
     def queue_state(self) -> QueueState:
-        """Return the queue as it is now; see `queue_of`."""
+        """Return the present queue, from `queue_of`."""
         return self.queue_of(QueueState(**self.ask("queue_state")))
 
     def queue_of(self, kernel: QueueState) -> QueueState:
-        """Return the queue of the disk, by that of the guest's kernel."""
+        """Return the queue of the disk, given that of the guest's kernel."""
         return self._disk.queue_of(kernel)
 
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Let a simulated disk take no time meanwhile."""
+        """Let a simulated disk take no time in the `with` block."""
         return self._disk.untimed(stay=stay)
 
     def simulator(self) -> Control | None:
-        """Return the control socket of a simulated disk, None where it is another."""
+        """Return the control socket of a simulated disk; None if the disk is not simulated."""
         return self._disk.simulator()
 
     def entered(self) -> AbstractContextManager[None]:
@@ -149,27 +150,27 @@ class VmDevice(OnThisMachine):
         return self._started().entered()
 
     def ask(self, do: str, **what: Any) -> Any:
-        """Ask the guest; see `Guest.ask`."""
+        """Send a request to the guest and return its answer, as `Guest.ask` does."""
         return self._started().ask(do, **what)
 
     def processor_s(self) -> tuple[float, float]:
-        """Return the seconds in user and in system mode that QEMU has had."""
+        """Return the user and system time of QEMU in seconds."""
         return self._started().processor_s()
 
     def counters(self) -> dict[str, float] | None:
-        """Return what its disk was asked for, by QEMU; None where the guest makes its disk."""
+        """Return QEMU's counters of the disk; None if the disk is in the guest's memory."""
         guest = self._guest
         if guest is None or self._asked.drive == "null":
             return None
         return guest.counters.read()
 
     def guest(self) -> dict[str, Any]:
-        """Return what a record says of the guest: its clock, and what its times compare with."""
+        """Return, for the record, the guest's clock and what its times may be compared with."""
         clock = self._started().machine.clock
         return {"clock": clock, "compares": COMPARES[clock]}
 
     def probe(self, seed: int) -> dict[str, Any]:
-        """Return that nothing was measured: the disk lies behind an emulated machine."""
+        """Return a probe without measurements, as the disk is behind an emulated machine."""
         names = ("offset", "queue", "scheduler", "cache", "alignment", "read_ahead")
         return {
             "schema": probe.SCHEMA,
@@ -179,15 +180,15 @@ class VmDevice(OnThisMachine):
         }
 
     def rest(self) -> None:
-        """Unmount what the guest has mounted; one that has ended, or hangs, has nothing."""
+        """Unmount the file systems of the guest. A guest that has ended or hangs has none."""
         self._ask_living("unmount")
 
     def restore(self) -> None:
-        """Give the disk its scheduler back."""
+        """Set the scheduler that the disk had."""
         self._ask_living("restore")
 
     def close(self) -> None:
-        """End the guest, and what serves its disk."""
+        """End the guest, and the server of its disk."""
         self._end_guest()
         self._disk.close()
 
@@ -208,18 +209,18 @@ class VmDevice(OnThisMachine):
         return SimulatedDrive(*asked, settings.simulated, self._asked.drive_zone_mib)
 
     def _started(self) -> Guest:
-        """Return the guest, a new one if there is none that runs."""
+        """Return the running guest; start a new one if none runs."""
         if self._guest is None or not self._guest.alive():
             self._end_guest()
             self._guest = self._start()
-            self._clock = self._guest.machine.clock  # the same for all trials
+            self._clock = self._guest.machine.clock  # further guests get the same clock
             self._described = self._describe(
                 self._guest, self._disk.up(self._guest.ask("open", **self._disk.asked))
             )
         return self._guest
 
     def _start(self) -> Guest:
-        """Start a guest by KVM where that is asked for or works, else by emulation."""
+        """Start a guest: by the clock that was asked for, else by KVM if it works, else by TCG."""
         if self._clock is not None:
             return self._boot(self._clock)
         if boot.kvm_opens() and not boot.kvm_failed():

@@ -1,4 +1,4 @@
-"""The disk of a guest, seen from here: an image, the guest's own memory, or a simulated disk."""
+"""The disk of a guest, seen from the host: an image, the guest's memory, or a simulated disk."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk
 
 LEAST_ZONES = 16
-"""Of a zoned disk: btrfs alone keeps two for its superblock, and one each that it writes data,
-metadata, its chunk tree and its log to, and one for what it moves."""
+"""Least number of zones of a zoned disk. btrfs alone needs seven: two for its superblock, one each
+for data, metadata, chunk tree and log, and one for relocation."""
 
 
 class OwnDrive:
@@ -27,11 +27,11 @@ class OwnDrive:
     Attributes
     ----------
     size_b : int
-        What the guest sees of it.
+        The bytes that the guest sees.
     asked : mapping
-        What the guest is asked to bring up, as `GuestDisk` takes it.
+        The disk that the guest must bring up, as `GuestDisk` takes it.
     simulated_b : int, optional
-        The same as `size_b` where it is the beginning of a simulated disk.
+        The same as `size_b` if it is the beginning of a simulated disk, else None.
     """
 
     simulated_b: int | None = None
@@ -68,22 +68,22 @@ class OwnDrive:
         }
 
     def up(self, disk: dict[str, Any]) -> dict[str, Any]:
-        """Return what the record says of a disk that the guest has brought up as `disk`."""
+        """Return the record of a disk, given the guest's description after it has brought it up."""
         return disk
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for another disk, a part of it and a depth."""
+        """Raise `FsgreenError` if the levels name a disk, a partition, a depth or a flash."""
         refuse_levels("vm", levels, (*OF_DISKS, FLASH))
 
     def load(self, levels: Levels) -> None:
-        """Do nothing: what lies below the guest is left as trials leave it."""
+        """Do nothing: the disk below the guest stays as trials leave it."""
 
     def in_guest(self, levels: Levels) -> dict[str, Any]:
         """Return the levels that are set, as the guest is asked for them."""
         return {name: level for name, level in levels.items() if level is not None}
 
     def queue_of(self, kernel: QueueState) -> QueueState:
-        """Return the queue for a record, by that of the guest's kernel."""
+        """Return the queue for the record, given that of the guest's kernel."""
         return kernel
 
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
@@ -91,15 +91,15 @@ class OwnDrive:
         return nullcontext()
 
     def simulator(self) -> Control | None:
-        """Return None: nothing of it is simulated."""
+        """Return None: nothing is simulated."""
         return None
 
     def close(self) -> None:
-        """Do nothing: it goes with the work folder."""
+        """Do nothing: the image is deleted with the work folder."""
 
 
 def _in_zones(size_b: int, zone_b: int) -> int:
-    """Return a size in whole zones; raises `FsgreenError` for fewer than a file system needs."""
+    """Return a size rounded up to whole zones. Raises `FsgreenError` if they are too few."""
     count = -(-size_b // zone_b)
     if count < LEAST_ZONES:
         raise FsgreenError(
@@ -112,13 +112,13 @@ def _in_zones(size_b: int, zone_b: int) -> int:
 
 
 class SimulatedDrive(OwnDrive):
-    """The beginning of a simulated disk, at rest and, if it is an SSD, erased before each trial.
+    """The beginning of a simulated disk. Before each trial, it is at rest, and an SSD is erased.
 
     Raises
     ------
     FsgreenError
-        If it cannot be served or is too small, memory is short, or the guest is to have a null
-        block device, or zones.
+        If the disk cannot be served or is too small, if memory is short, or if the guest must have
+        a null block device or zones.
     """
 
     def __init__(
@@ -161,13 +161,19 @@ class SimulatedDrive(OwnDrive):
         }
 
     def up(self, disk: dict[str, Any]) -> dict[str, Any]:
-        """Return the guest's disk and the simulated one; remember what the guest can sort."""
+        """Return the record of the guest's disk and the simulated one; keep the guest's limits.
+
+        These are the number of requests and the schedulers of the guest's kernel.
+        """
         self._requests: int = disk["queue_depth"]
         self._kernels = {*MODULES, *disk["schedulers"]}
         return {**disk, **self._served.describe()}
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for another disk, and a scheduler of neither guest nor simulator."""
+        """Raise `FsgreenError` for another disk, and for an unknown scheduler.
+
+        A scheduler may be one of the guest's kernel or one of the simulator.
+        """
         refuse_levels("vm", levels, ("partition", "queue_depth", FLASH))
         name = self._served.disk.name
         if levels.get("disk") not in (None, name):
@@ -181,7 +187,7 @@ class SimulatedDrive(OwnDrive):
             self._served.check_scheduler(scheduler)
 
     def load(self, levels: Levels) -> None:
-        """Sort as the levels ask, forget what was written, and begin to keep time."""
+        """Set the scheduler of the levels, erase an SSD, and begin to take time."""
         scheduler = self._of(levels)
         self._served.set_queue(
             self._served.depth, None if scheduler in self._kernels else scheduler
@@ -193,8 +199,9 @@ class SimulatedDrive(OwnDrive):
     def in_guest(self, levels: Levels) -> dict[str, Any]:
         """Return the levels that are set, as the guest is asked for them.
 
-        Its kernel gets a disk that takes no more than the simulated one, so that its scheduler has
-        something to sort; for a scheduler of the simulator, one that takes all that it can.
+        For a scheduler of the guest's kernel, the guest's disk takes no more requests than the
+        simulated one, so that some are left to sort. For a scheduler of the simulator, it takes as
+        many as it can.
         """
         told = super().in_guest(levels)
         told.pop("disk", None)
@@ -204,19 +211,19 @@ class SimulatedDrive(OwnDrive):
         return {**told, "scheduler": NONE, "queue_depth": self._requests}
 
     def queue_of(self, kernel: QueueState) -> QueueState:
-        """Return the queue of the simulated disk, with that of the guest's kernel beside it."""
+        """Return the queue of the simulated disk. `simulated` has that of the guest's kernel."""
         return self._served.queue_state(kernel)
 
     def untimed(self, *, stay: bool = False) -> AbstractContextManager[None]:
-        """Let it take no time meanwhile."""
+        """Let the disk take no time in the `with` block."""
         return self._served.untimed(stay=stay)
 
     def simulator(self) -> Control | None:
-        """Return its control socket."""
+        """Return the control socket of the disk."""
         return self._served.control
 
     def close(self) -> None:
-        """End its server; the guest has ended."""
+        """End the server of the disk. The guest must have ended."""
         self._served.let_go()
         self._served.close()
 

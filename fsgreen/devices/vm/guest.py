@@ -1,4 +1,4 @@
-"""A guest that runs: started, asked, and ended so that nothing of it is left."""
+"""A running guest: it is started, answers requests, and is ended without anything left behind."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from fsgreen.devices.vm.wire import CONTROL, Channel, Ended
 from fsgreen.errors import FsgreenError, TrialFailed
 
 READY_S: dict[Clock, float] = {"kvm": 20.0, "tcg": 300.0}
-"""How long a guest may take to say that it is up, on a machine that is busy."""
+"""Longest time for a guest to start on a busy machine, by clock."""
 
 ANSWER_S = 900.0
-"""How long a request may take under emulation: making a file system, or reading all files."""
+"""Longest time for a request under emulation, such as making a file system."""
 
 PING_S = 30.0
 ATTEMPTS = 2
 TAIL_B = 4096
 
 BY_PACKAGE = ("apt-get ", "install it anew (apt-get ")
-"""Begins what our programs and tools say where a package mends it."""
+"""How a next step begins that installs a package."""
 
 
 class Guest:
-    """A guest in QEMU, which ends with the harness. It is started anew until it comes up.
+    """A guest in QEMU. It ends with the harness. If it does not start, it is tried again.
 
-    Its disk and its files are in `folder`; QEMU holds the owner lock of that while it runs.
+    Its disk and its files are in `folder`. QEMU holds the owner lock of the folder while it runs.
 
     Raises
     ------
     FsgreenError
-        If it does not come up.
+        If it does not start after `attempts`.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class Guest:
                 raise
 
     def ask(self, do: str, limit_s: float = ANSWER_S, **what: Any) -> Any:
-        """Return the answer to a request.
+        """Send a request and return the answer.
 
         Raises
         ------
         FsgreenError
-            What went wrong in the guest.
+            If the request failed in the guest.
         TrialFailed
-            If the guest ended, or does not answer: nothing of it is left then.
+            If the guest ended, or does not answer within `limit_s`. Then it has been ended.
         """
         try:
             self._channel.send(do=do, **what)
@@ -97,18 +97,18 @@ class Guest:
         except (Ended, TimeoutError) as error:
             raise self._lost(error) from error
         except BaseException:
-            self.stop()  # its answer would be taken for that to the next request
+            self.stop()  # its late answer would be taken for that to the next request
             raise
         if "error" in said:
             raise _of_guest(**said["error"])
         return said["answer"]
 
     def alive(self) -> bool:
-        """Return whether it runs."""
+        """Return whether the guest runs."""
         return self._process.poll() is None
 
     def processor_s(self) -> tuple[float, float]:
-        """Return the seconds in user and in system mode that QEMU has had, 0 where it ended."""
+        """Return the user and system time of QEMU in seconds; 0 if it has ended."""
         try:
             qemu = processes.of(self._process.pid)
         except OSError:
@@ -116,20 +116,20 @@ class Guest:
         return qemu.user_s, qemu.system_s
 
     def stop(self) -> None:
-        """End it; harmless when repeated."""
+        """End the guest. It may be repeated."""
         self.counters.close()
         self._open.close()
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Run programs in the guest meanwhile.
+        """Run programs in the guest during the `with` block.
 
         Raises
         ------
         TrialFailed
-            In place of what a program said, where the guest itself ended or hangs.
+            If the guest itself ended or hangs; this replaces the error of the program.
         FsgreenError
-            What it said, with what mends it in the guest.
+            The error of a program, with a next step that works for the guest.
         """
         try:
             with elsewhere.entered(_Inside(self, self._folder)):
@@ -165,7 +165,7 @@ class Guest:
             time.sleep(0.02)
 
     def _lost(self, error: Exception) -> TrialFailed:
-        """End what is left of a guest that is lost; return the error that says why it is."""
+        """End the rest of a lost guest; return the error that says why it was lost."""
         if isinstance(error, TimeoutError):
             why = "the guest hangs: it did not answer"
         else:
@@ -183,7 +183,7 @@ class Guest:
 
 
 def _of_guest(what: str, where: str | None, next_step: str | None = None) -> FsgreenError:
-    """Return an error of the guest, whose packages are those of its image, not of this machine."""
+    """Return an error of the guest. Its packages come from its image, not from this machine."""
     if next_step is not None and next_step.startswith(BY_PACKAGE):
         next_step = (
             f"rm -r {guest_image.folder()}, then the same command again: it makes the image of the "
@@ -200,18 +200,18 @@ class _Inside(elsewhere.Place):
         self._folder = folder
 
     def run(self, command: Sequence[str]) -> str:
-        """Run a tool of the guest to its end."""
+        """Run a tool of the guest to its end; return its output."""
         printed: str = self._guest.ask("run", command=list(command))
         return printed
 
     def launcher(self, command: Sequence[str]) -> Sequence[str]:
-        """Return the command that runs a program of the guest by the name that it has here."""
+        """Return the command that runs a program in the guest, given its path on this machine."""
         program, *arguments = command
         launch = [sys.executable, "-P", "-m", "fsgreen.devices.vm.launch", str(self._folder)]
         return [*launch, Path(program).name, *arguments]
 
     def put(self, file: Path) -> str:
-        """Have a file in the guest too."""
+        """Copy a file into the guest; return its path there."""
         content = base64.b64encode(file.read_bytes()).decode()
         path: str = self._guest.ask("put", name=file.name, content=content)
         return path
@@ -221,7 +221,7 @@ class _Inside(elsewhere.Place):
 def running(
     machine: Machine, image: Image, folder: Path, lock_fd: int, initrd: Path | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run QEMU while the block lasts; it is killed at its end, and when the harness ends."""
+    """Run QEMU during the `with` block. It is killed at the end, and if the harness ends."""
     command = ["setpriv", "--pdeathsig", "KILL", *boot.command(machine, image, initrd)]
     with (folder / "qemu").open("wb") as said:
         process = subprocess.Popen(
@@ -231,7 +231,7 @@ def running(
             stdout=said,
             stderr=said,
             pass_fds=(lock_fd,),
-            # Ctrl-C is for the harness, which then ends the guest.
+            # Ctrl-C goes only to the harness, which then ends the guest.
             start_new_session=True,
         )
     try:
@@ -243,7 +243,7 @@ def running(
 
 
 def last_words(folder: Path) -> str:
-    """Return the line of the guest's console, or of QEMU, that tells best why it ended."""
+    """Return the line of the guest's console or of QEMU that best explains why it ended."""
     lines = []
     for name in ("qemu", boot.CONSOLE):
         with contextlib.suppress(OSError):

@@ -1,9 +1,9 @@
-"""The image of the guest: made once from Debian packages, kept in the cache with its manifest.
+"""The image of the guest: made once from Debian packages, and kept in the cache with its manifest.
 
-`base` holds the tree of files, packed (`root.squashfs`), and the kernel; `image` the archive that
-the kernel begins with: that tree, fsgreen's own code for the guest and the workload engine's
-programs. All of it is in memory while the guest runs, so that its root never waits for this
-machine's disk.
+`base` holds the packed tree of files (`root.squashfs`) and the kernel. `image` holds the archive
+with which the kernel begins: that tree, fsgreen's own code for the guest, and the programs of the
+workload engine. All of it is in memory while the guest runs, so its root never waits for the disk
+of this machine.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ CODE = (
     "stacks/filesystems/*.py",
     "stacks/guest/*.py",
 )
-"""What of fsgreen runs in the guest, where there is Python's standard library alone."""
+"""The files of fsgreen that run in the guest, which has only Python's standard library."""
 
 FIRST = ("kernel/drivers/block/loop.ko", "kernel/fs/squashfs/squashfs.ko")
-"""Modules without which the tree cannot be mounted."""
+"""Kernel modules that are needed to mount the tree."""
 
 SCRIPT = """\
 #!/bin/busybox sh
@@ -79,7 +79,7 @@ exec $b env -i PATH=/fsgreen/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL
 """The first program of the guest."""
 
 BUILD_B = 1200 << 20
-"""Free space that the tree, the packages and the image need."""
+"""Free space that is needed for the tree, the packages and the image."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class Image:
     Attributes
     ----------
     kernel, initrd : Path
-        The kernel, and the archive that it begins with.
+        The kernel, and the archive with which it begins.
     manifest : dict
-        Debian's suite, the version of the kernel, `packages` by name with version and SHA-256, and
-        the SHA-256 of the files and of fsgreen's code in the guest.
+        Debian's suite, the version of the kernel, the version and SHA-256 of each package by name,
+        and the SHA-256 of the files and of fsgreen's code in the guest.
     """
 
     kernel: Path
@@ -101,18 +101,18 @@ class Image:
 
     @property
     def sha256(self) -> str:
-        """The hash of the archive, which names the image in records."""
+        """The hash of the archive. It identifies the image in records."""
         return str(self.manifest["initrd_sha256"])
 
 
 def folder() -> Path:
-    """Return where the image is kept: $XDG_CACHE_HOME/fsgreen/vm, or ~/.cache/fsgreen/vm."""
+    """Return the folder of the image: $XDG_CACHE_HOME/fsgreen/vm, or ~/.cache/fsgreen/vm."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "fsgreen" / "vm"
 
 
 def require_architecture() -> None:
-    """Raise `FsgreenError` where neither the kernel nor the engine here would run in the guest."""
+    """Raise `FsgreenError` unless this machine is x86_64: its engine must run in the guest."""
     machine = platform.machine()
     if machine != "x86_64":
         raise FsgreenError(
@@ -123,14 +123,14 @@ def require_architecture() -> None:
 
 
 def ensure() -> Image:
-    """Return the image, made now if there is none or if fsgreen's code in it is another.
+    """Return the image. It is made now if there is none, or if fsgreen's code in it has changed.
 
-    Packages are looked up once: remove the folder for newer ones.
+    Packages are downloaded only once. Remove the folder to get newer ones.
 
     Raises
     ------
     FsgreenError
-        If it cannot be made: no apt, no network, no space, another architecture.
+        If it cannot be made: no apt, no network, no space, or another architecture.
     """
     require_architecture()
     place = folder()
@@ -143,7 +143,7 @@ def ensure() -> Image:
 
 
 def kept() -> Image | None:
-    """Return the image that was made last, None where there is none. Makes nothing."""
+    """Return the image that was made last; None if there is none. It makes nothing."""
     place = folder()
     try:
         manifest = json.loads((place / "image" / "manifest.json").read_text())
@@ -153,7 +153,7 @@ def kept() -> Image | None:
 
 
 def _base(base: Path, apt: Path) -> dict[str, Any]:
-    """Return what the base is made of, once it is there."""
+    """Make the base if its recipe has changed; return the record of what it is made of."""
     recipe = _sha256(Path(__file__).with_name(name) for name in ("packages.py", "tree.py"))
     with contextlib.suppress(OSError, ValueError):
         made: dict[str, Any] = json.loads((base / "base.json").read_text())
@@ -184,7 +184,7 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
 
 
 def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
-    """Return the image on a base, once it is there."""
+    """Make the image on a base if its code has changed; return the image."""
     engines = [_engine(name) for name in ENGINES]
     package = paths.code() / "fsgreen"
     code = [file for pattern in CODE for file in sorted(package.glob(pattern))]
@@ -223,7 +223,7 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
 
 
 def _engine(name: str) -> Path:
-    """Return a program of the workload engine; raises `FsgreenError` where it is not installed."""
+    """Return a program of the workload engine. Raises `FsgreenError` if it is not installed."""
     program = paths.program(name)
     if program is None:
         raise FsgreenError(

@@ -1,7 +1,6 @@
 """Runs a program in a guest as if it ran here: `python -m fsgreen.devices.vm.launch FOLDER ...`.
 
-Input, output, signals and exit status pass through. Where this program ends, the one in the guest
-does.
+Input, output, signals and exit status pass through. The program in the guest ends with this one.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from pathlib import Path
 from fsgreen.devices.vm.wire import PIECE_B, PROGRAMS, Channel, Ended, write_whole
 
 NO_GUEST = 125
-"""The exit status where the guest, or the connection to it, has gone."""
+"""The exit status if the guest, or the connection to it, is gone."""
 
 SILENT_S = 120.0
-"""How long a guest that is slow may say nothing."""
+"""Longest silence of a slow guest."""
 
 
 @contextlib.contextmanager
 def connected(folder: Path, name: str) -> Iterator[socket.socket]:
-    """Connect to a port of the guest by its socket in a folder, however long its path is."""
+    """Connect to a port of the guest by its socket in a folder. The path may have any length."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -40,7 +39,7 @@ def connected(folder: Path, name: str) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def free_port(folder: Path) -> Iterator[str]:
-    """Take a port on which no program runs; raises `Ended` where all are taken."""
+    """Lock a port on which no program runs; yield its name. Raises `Ended` if all are in use."""
     for name in PROGRAMS:
         with (folder / f"{name}.lock").open("w") as lock:
             try:
@@ -76,13 +75,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _relay(channel: Channel, told: socket.socket) -> int:
-    """Pass on what comes until the program has ended; return its exit status."""
+    """Pass on input, output and signals until the program has ended; return its exit status."""
     sources = [channel.fileno(), told.fileno(), sys.stdin.fileno()]
     while True:
         ready = sources[:1] if channel.waiting() else select.select(sources, [], [], SILENT_S)[0]
         if not ready:
             raise Ended(f"it has said nothing for {SILENT_S:.0f} s")
-        # A program that has ended takes no more; how it ended is still to be read.
+        # A program that has ended takes no more input, but its exit status must still be read.
         with contextlib.suppress(Ended):
             if told.fileno() in ready:
                 for number in told.recv(PIECE_B):

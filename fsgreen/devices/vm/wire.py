@@ -1,12 +1,12 @@
-"""What this machine and its guest say to each other: JSON, a line each, over virtio-serial.
+"""The protocol between this machine and its guest: lines of JSON over virtio-serial.
 
-On the port `CONTROL` the guest says `{"ready": ...}` once it is up; then each request has one
-answer. On a port of `PROGRAMS` one program runs at a time:
+On the port `CONTROL`, the guest sends `{"ready": ...}` once it is up. After that, each request has
+one answer. On each port of `PROGRAMS`, one program runs at a time:
 
     host    {"run": [...], "now_ns": N}   then   {"in": TEXT}   {"eof": true}   {"signal": N}
     guest   {"out": TEXT}   {"err": TEXT}   {"alive": true}   and at last   {"status": N}
 
-Bytes are texts in Latin-1. A program ends with the connection of the one who started it.
+Bytes are sent as texts in Latin-1. A program ends when the connection of its starter ends.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ CONTROL = "fsgreen.0"
 PROGRAMS = tuple(f"fsgreen.{number}" for number in range(1, 5))
 
 ALIVE_S = 5.0
-"""How often the guest says that a program is still running."""
+"""Interval at which the guest reports that a program is still running."""
 
 PIECE_B = 1 << 15
 
 
 class Ended(Exception):
-    """The other side has gone."""
+    """The other side is gone."""
 
 
 def write_whole(fd: int, left: bytes) -> None:
-    """Write all of it, however little is taken at once."""
+    """Write all bytes, even if each call takes only some of them."""
     while left:
         left = left[os.write(fd, left) :]
 
 
 class Channel:
-    """Messages over a descriptor that is read and written: a socket, or a port in the guest."""
+    """Messages over a descriptor for reading and writing: a socket, or a port in the guest."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -48,7 +48,7 @@ class Channel:
         return self._fd
 
     def send(self, **message: Any) -> None:
-        """Send a message; raises `Ended` if nobody is there."""
+        """Send a message. Raises `Ended` if the other side is gone."""
         try:
             write_whole(self._fd, json.dumps(message).encode() + b"\n")
         except OSError as error:
@@ -60,9 +60,9 @@ class Channel:
         Raises
         ------
         Ended
-            If the other side has gone.
+            If the other side is gone.
         TimeoutError
-            If none has come after `limit_s`.
+            If no message has come after `limit_s`.
         """
         deadline_s = None if limit_s is None else time.monotonic() + limit_s
         while b"\n" not in self._unread:
@@ -82,7 +82,7 @@ class Channel:
         return b"\n" in self._unread
 
     def read(self) -> None:
-        """Read what is there; raises `Ended` at the end."""
+        """Read the available bytes. Raises `Ended` at the end of the connection."""
         try:
             piece = os.read(self._fd, PIECE_B)
         except OSError as error:
@@ -92,5 +92,5 @@ class Channel:
         self._unread += piece
 
     def forget(self) -> None:
-        """Drop what was read of a connection that has ended."""
+        """Drop the unread bytes of a connection that has ended."""
         self._unread = b""
