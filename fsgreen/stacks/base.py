@@ -1,4 +1,4 @@
-"""What every stack is: what makes a directory of a device, or of several."""
+"""The interface of every stack: it makes a directory from a device, or from several."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from fsgreen.devices.base import Availability, Device, Levels
 from fsgreen.devices.volume import DeviceState
 
 DISK, REMOTE = "disk", "remote"
-"""What devices are to a cell, beside its flash: that of the testbed, and a server's."""
+"""Roles of devices in a cell, besides its flash: the testbed's disk, and a server's."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """A file system as it is mounted, read back from the kernel and from the disk.
+    """A mounted file system, as the kernel and the disk report it.
 
     Attributes
     ----------
     directory : Path
-        Where the workload may write.
+        The directory of the workload.
     device : str or None
-        The block device (`/dev/loop3`), None where there is none.
+        The block device (`/dev/loop3`); None if there is none.
     file_system, option : str
-        The cell's words.
+        The levels of the cell.
     mkfs : tuple of str
-        The command that made the file system, empty where nothing was made.
+        The command that made the file system; empty if nothing was made.
     mount_options : tuple of str
-        As mounted. `strictatime` and `data=...` are named even where the kernel leaves them out.
+        The options as mounted, including `strictatime` and `data=...` if the kernel omits them.
     scheduler : str or None
         The I/O scheduler of the device.
     queue_depth : int or None
-        Requests that the device's queue holds (`nr_requests`), or commands that a simulated disk
-        takes at once.
+        The requests in the queue of the device (`nr_requests`), or the commands that a simulated
+        disk takes at once.
     geometry : dict of str to int
-        As on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`, ...;
-        and of a zoned disk what `zones.of` tells.
+        The geometry on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`,
+        `read_ahead_b` and others. For a zoned disk, also what `zones.of` returns.
     driver : str or None
-        The kernel's driver: ext2 and ext3 are commonly served by `ext4`.
+        The kernel's driver. For ext2 and ext3, it is usually `ext4`.
     state : DeviceState or None
-        The device's state as it was made for this trial, None where the testbed makes none.
+        The device state that was made for this trial; None if the testbed makes none.
     fragmentation : dict of str to float, or None
-        Of an aged file system, what was measured on it: see `aging.ager.age`.
+        The measurements of an aged file system, from `aging.ager.age`.
     stacked : dict, or None
-        Of a file system that a program serves, the `program`, its `sha256`, and what it was told.
+        For a file system that a program serves: the `program`, its `sha256`, and its settings.
     below : Path, or None
-        Where the file system is mounted on which such a program keeps its files.
+        For such a file system: the mount point of the file system below it.
     guest : dict, or None
-        Of a virtual machine, its `clock` and what its times compare with (`compares`).
+        For a virtual machine: its `clock`, and what its times may be compared with (`compares`).
     simulated : dict, or None
-        Of a simulated disk, what it is and where the file system lies: `disk`, the `disk_sha256`
-        of its parameters, `model`, `sectors`, `offset_b`, `depth`, `policy`, its own `scheduler`,
-        the `kernel_scheduler` and `kernel_requests` of the loop device before it.
+        For a simulated disk: `disk`, the `disk_sha256` of its parameters, `model`, `sectors`, the
+        `offset_b` of the file system, `depth`, `policy`, its own `scheduler`, and the
+        `kernel_scheduler` and `kernel_requests` of the loop device on it.
     """
 
     directory: Path
@@ -75,59 +75,62 @@ class Mount:
 
 
 class Stack(Protocol):
-    """What stands on a device, which it is made with; one over several opens the others itself.
+    """What is built on a device. A stack over several devices opens the others itself.
 
     Every method may be called again, in any order, without harm.
     """
 
     def __init__(self, device: Any) -> None:
-        """Stand on a device."""
+        """Make a stack on a device."""
 
     @staticmethod
     def available() -> Availability:
-        """Return whether such a stack can be had on this machine."""
+        """Return whether such a stack can be used on this machine."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what it is, for the record of a campaign; `cold_cache` says what can be cold."""
+        """Return the description of the stack, for the record of a campaign.
+
+        `cold_cache` says whether a cache can be cold, or what of it can.
+        """
 
     def only_file_system(self) -> str | None:
-        """Return the one file system that can be measured here, None where any can be made."""
+        """Return the only file system that can be measured here; None if others can be made."""
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if `file_system` and `option` cannot be had. Touches nothing."""
+        """Raise `FsgreenError` if the stack cannot make these levels. It changes nothing."""
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
-        """Bring the device into its state, then make, mount and verify the file system, anew.
+        """Bring the device into its state, then make, mount and verify a new file system.
 
-        The device was loaded for these levels, and nothing of it is mounted.
+        Before that, the device must be loaded for these levels. Nothing of it may be mounted.
         """
 
     def remount(self) -> Mount:
-        """Return the same file system with a cold cache, the data kept."""
+        """Mount the same file system again, with a cold cache; the data are kept."""
 
     def resident_share(self) -> float:
         """Measure the share of the bytes of all files that is in the page cache, 0 to 1.
 
-        The files that the ager left do not count: they would hide whether the workload's are
-        cached. Where nothing is cached, names and inodes are as cold afterwards as before.
+        The files of the ager do not count, as they would hide whether the workload's are cached. If
+        no byte is cached, names and inodes are as cold afterwards as before.
         """
 
     def warm(self) -> float:
-        """Read every file but the ager's, and return `resident_share`."""
+        """Read every file except the ager's, and return `resident_share`."""
 
     def unmount(self) -> None:
-        """Take away what `prepare` made, so that the device is at rest."""
+        """Remove what `prepare` made, so that the device is at rest."""
 
 
 @runtime_checkable
 class KeepsCopies(Protocol):
-    """A stack that may keep the files in several places, on devices of their own."""
+    """A stack that may keep copies of the files on other devices."""
 
     def beside(self) -> Mapping[str, Device]:
-        """Return the devices in use beside that of the testbed, by what they are to the cell."""
+        """Return the devices in use besides that of the testbed, by role in the cell."""
 
     def rest(self) -> None:
-        """Put to sleep what only has copies; may raise `FsgreenError`."""
+        """Put devices to sleep that have only copies. It may raise `FsgreenError`."""
 
     def lacking(self) -> str | None:
-        """Bring all copies up; return what one of them then lacks, None where none does."""
+        """Bring all copies up to date; return what one of them still lacks, or None."""

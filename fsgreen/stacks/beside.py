@@ -1,7 +1,7 @@
-"""Flash and a remote beside the disk of a testbed: devices of their own, opened once a cell asks.
+"""Flash and a remote beside the disk of a testbed: separate devices, opened when a cell needs them.
 
-Flash is an image in RAM, whose time nothing models, or a simulated disk; the remote is an image in
-RAM. Each has a work folder of its own, which a later start finds if the harness is killed.
+Flash is a simulated disk, or an image in RAM, whose time is not modelled. The remote is an image in
+RAM. Each has its own work folder, which a later start finds if the harness is killed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Beside:
     Parameters
     ----------
     disk : FormattableDevice
-        That of the testbed; each one beside it is as large as what a file system gets of it.
+        The disk of the testbed. Each device beside it has the size of its volume.
     aging : Aging
-        What an aged file system is to be.
+        The settings of aged file systems.
     end : callable
-        Ends what is served from these devices; it is called before one of them goes.
+        Ends what is served from these devices. It is called before one of them is removed.
 
     Attributes
     ----------
     flash, remote : OnDevice or None
-        Those of the cell that was loaded last.
+        The devices of the cell that was loaded last.
     """
 
     def __init__(self, disk: FormattableDevice, aging: ager.Aging, end: Callable[[], None]) -> None:
@@ -54,7 +54,7 @@ class Beside:
         self.remote: OnDevice | None = None
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if the flash of a cell cannot be had beside this disk."""
+        """Raise `FsgreenError` if the flash of a cell is not possible beside this disk."""
         name, where = levels.get(FLASH), f"testbed {self._disk.kind}"
         if name is None:
             return
@@ -76,12 +76,12 @@ class Beside:
                 )
 
     def load(self, levels: Levels, *, with_remote: bool) -> None:
-        """Bring the flash of these levels, and a remote, at rest; neither where none is named.
+        """Open the flash of these levels, and a remote, at rest; neither if they name no flash.
 
         Raises
         ------
         FsgreenError
-            If one cannot be had, as where memory is short.
+            If one cannot be opened, for example because memory is short.
         """
         self.flash = self.remote = None
         name = levels.get(FLASH)
@@ -93,25 +93,25 @@ class Beside:
             self.remote = self._loaded(REMOTE, {})
 
     def in_use(self) -> Mapping[str, FormattableDevice]:
-        """Return the devices of the cell that was loaded last, by what they are to it."""
+        """Return the devices of the cell that was loaded last, by role."""
         used = {FLASH: self.flash, REMOTE: self.remote}
         return {role: on.device for role, on in used.items() if on is not None}
 
     @contextmanager
     def untimed(self, *, stay: bool = False) -> Iterator[None]:
-        """Let a simulated flash take no time meanwhile; as `untimed` of a device."""
+        """Let a simulated flash take no time in the `with` block, as `Device.untimed`."""
         with ExitStack() as until:
             for device in self.in_use().values():
                 until.enter_context(device.untimed(stay=stay))
             yield
 
     def unmount(self) -> None:
-        """Unmount what is mounted of them."""
+        """Unmount all of them."""
         for on in self._open.values():
             on.unmount()
 
     def close(self) -> None:
-        """Remove all of them; what is in use is unmounted lazily."""
+        """Remove all of them. Mounts in use are unmounted lazily."""
         self.flash = self.remote = None
         while self._open:
             _, on = self._open.popitem()

@@ -1,8 +1,8 @@
-"""Is the cache cold or warm? Made so, and measured over the pages of every file.
+"""Makes the page cache cold or warm, and measures it over the pages of every file.
 
-What is measured is file data. Names and inodes (dentries, inode caches, directory blocks) are not:
-Linux gives no count of them by file system. They are cold after a fresh mount, and looking at every
-file warms them.
+Only file data are measured. Names and inodes (dentries, inode caches, directory blocks) are not, as
+Linux does not count them by file system. They are cold after a fresh mount. Listing every file
+warms them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ READ_B = 1 << 20
 
 
 def files_below(directory: Path, *, apart: Path | None = None) -> Iterator[tuple[str, int]]:
-    """Yield path and size in bytes of every regular file on the file system of `directory`.
+    """Yield the path and the size in bytes of every regular file on the file system of `directory`.
 
-    Leaves out what is mounted below, and the folder `apart`. No access time changes (as root).
+    Mounts below it and the folder `apart` are left out. As root, no access time changes.
     """
     device = directory.stat().st_dev
     waiting = [str(directory)]
@@ -45,7 +45,7 @@ def files_below(directory: Path, *, apart: Path | None = None) -> Iterator[tuple
 
 
 def _opened(files: Iterable[tuple[str, int]]) -> Iterator[tuple[int, int]]:
-    """Yield a descriptor of each file, open while its turn lasts, with the size in bytes."""
+    """Yield a descriptor and the size in bytes of each file. It is open until the next one."""
     for path, size_b in files:
         fd = residency.open_unseen(path)
         try:
@@ -55,11 +55,11 @@ def _opened(files: Iterable[tuple[str, int]]) -> Iterator[tuple[int, int]]:
 
 
 def resident_share(directory: Path, *, apart: Path | None = None) -> float:
-    """Return the share of all files' bytes, in whole pages, that is in the page cache.
+    """Return the share of all files' pages that is in the page cache, 0 to 1.
 
-    Every file below the directory counts that is on the same file system and not in the folder
-    `apart`. 0 where there are none, or only empty ones. About 20 us for each file whose inode is in
-    memory; reads no page of any file.
+    All files below the directory count that are on the same file system and not in the folder
+    `apart`. The share is 0 if there are no files, or only empty ones. It takes about 20 us per file
+    whose inode is in memory. No page of a file is read.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
 
 
 def read_all(directory: Path, *, apart: Path | None = None) -> int:
-    """Read every file below `directory`, so that what fits is cached; return the bytes read."""
+    """Read every file below `directory` into the page cache; return the bytes read."""
     buffer = bytearray(READ_B)
     total_b = 0
     found = files_below(directory, apart=apart)
@@ -87,7 +87,7 @@ def read_all(directory: Path, *, apart: Path | None = None) -> int:
 
 
 def drop(directory: Path) -> None:
-    """Write back and drop the cached pages of every file below `directory` (posix_fadvise(2))."""
+    """Write back, then drop the cached pages of every file below `directory` (posix_fadvise(2))."""
     commands.run(["sync", "--file-system", str(directory)])
     for fd, _ in _opened(files_below(directory)):
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,7 +1,7 @@
-"""The stack `directory`: an existing directory, on the file system it is on.
+"""The stack `directory`: an existing directory, on its present file system.
 
-A private sub-folder holds the work and goes at the end. The cache is made cold by writing back and
-dropping the pages of the files; metadata stays cached, which `describe` says.
+A private sub-folder holds the work and is deleted at the end. To make the cache cold, the pages of
+the files are written back and dropped. Metadata stay cached; `describe` says so.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class DirectoryStack:
 
     @staticmethod
     def available() -> Availability:
-        """Return that a directory can be had everywhere."""
+        """Return that a directory can be used everywhere."""
         return Availability("directory", True, "on the file system that is there")
 
     def describe(self) -> dict[str, Any]:
-        """Return file system, options, and what a cold cache means here."""
+        """Return the file system, its options, and what a cold cache means here."""
         return {
             "file_system": self._file_system,
             "in_memory": self._in_memory,
@@ -42,11 +42,11 @@ class DirectoryStack:
         }
 
     def only_file_system(self) -> str:
-        """Return the file system that the directory is on."""
+        """Return the file system of the directory."""
         return self._file_system
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` unless the file system is what is present, as it is."""
+        """Raise `FsgreenError` unless the levels are the present file system and `default`."""
         file_system, option = levels["file_system"], levels["option"]
         if file_system != self._file_system:
             filesystems.file_system(file_system)
@@ -64,7 +64,7 @@ class DirectoryStack:
             )
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
-        """Empty the private sub-folder; the seed has no effect, as nothing is aged here."""
+        """Empty the private sub-folder. The seed has no effect, as nothing is aged here."""
         self.unmount()
         self._directory.mkdir()
         return self._mount()
@@ -84,7 +84,7 @@ class DirectoryStack:
         )
 
     def remount(self) -> Mount:
-        """Write back and drop the files' pages, where the file system is not memory itself."""
+        """Write back and drop the pages of the files, unless the file system is in memory."""
         self._require_prepared()
         if not self._in_memory:
             cache.drop(self._directory)

@@ -1,8 +1,8 @@
-"""GreenFS over mounted file systems of the kernel: its folders there, and what programs work in.
+"""GreenFS over mounted file systems of the kernel: its folders there, and its mount point.
 
-The folders lie on one device, or each on one of its own; the remote is then served. In a trial the
-disk sleeps: it is brought up once the files are made, and not woken afterwards. What the remote is
-brought is part of the work.
+The folders are on one device, or each on a device of its own; then the remote is served. During a
+trial, the disk sleeps. It is brought up to date once the files are made, and is not woken after
+that. Bringing changes to the remote is part of the work.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import DISK, REMOTE, Mount
 
 OWN = ".greenfs"
-"""What GreenFS keeps beside the files, in each of its folders."""
+"""The folder of GreenFS's own data, in each of its folders."""
 
 ASLEEP = 0
-"""Spin-ups in a day: whatever a trial does, and at whichever hour, the disk sleeps."""
+"""Spin-ups per day. With 0, the disk sleeps at any hour, whatever a trial does."""
 
 
 class Volume:
-    """The volume, while there is one.
+    """A volume of GreenFS, while one is mounted.
 
     Every method may be called again, in any order, without harm.
 
     Parameters
     ----------
     work : Path
-        The work folder, in which programs get a folder to work in, and a server its keys.
+        The work folder. It gets the mount point, and the keys of a server.
     lock_fd : int
         The owner lock of the work folder.
     """
@@ -51,25 +51,25 @@ class Volume:
 
     @property
     def flash(self) -> Path:
-        """The folder of the files; there is one while it is mounted."""
+        """The folder of the files. It exists while the volume is mounted."""
         return self._folders[FLASH]
 
     def mount(self, below: Mount, folders: Mapping[str, Path], *, served: bool) -> Mount:
-        """Mount it, and return that once the remote holds all.
+        """Mount the volume; return the mount once the remote holds all files.
 
         Parameters
         ----------
         below : Mount
             The file system that has the files.
         folders : mapping
-            Those of the volume, `FLASH` among them.
+            The folders of the volume by role. `FLASH` is one of them.
         served : bool
-            Whether the remote is served to this machine, by keys that are made for it.
+            Whether a server gives the remote to this machine, with keys that are made for it.
 
         Raises
         ------
         FsgreenError
-            If the program is missing, or fails: in its own words.
+            If the program is missing or fails. The message has the program's words.
         """
         self._folders = dict(folders)
         folder = self._folders.get(REMOTE)
@@ -81,7 +81,7 @@ class Volume:
             remote=self._server or folder,
             disk=self._folders.get(DISK),
             spin_ups=ASLEEP,
-            sleep_after_s=0,  # whoever runs the trial says when, or a timer of the disk
+            sleep_after_s=0,  # the trial puts the disk to sleep, or a timer of the disk does
             lock_fd=self._lock_fd,
         )
         if folder is not None:
@@ -102,9 +102,10 @@ class Volume:
         return replace(below, directory=self._at, stacked=stacked, below=below.directory)
 
     def settle(self) -> None:
-        """Unmount it, and bring all of its folders up; a server that is away comes back for that.
+        """Unmount the volume, and bring all of its folders up to date.
 
-        Raises `FsgreenError` where one is not brought up.
+        A server that is away is started again for that. Raises `FsgreenError` if a folder cannot be
+        brought up to date.
         """
         if self._mount is None:
             return
@@ -128,7 +129,7 @@ class Volume:
             ) from error
 
     def lacking(self) -> str | None:
-        """End it with `settle`; return what a folder then has otherwise, None where none does."""
+        """Call `settle`; return how a folder then differs from flash, or None."""
         if self._mount is None:
             return None
         try:
@@ -145,13 +146,13 @@ class Volume:
         return None
 
     def unmount(self) -> None:
-        """Take it away at once: nothing of it is kept."""
+        """Kill the programs of the volume and unmount it at once. Nothing is synchronised."""
         self.kill()
         for entry in mounts.under(self._at):
             unmount(entry.point, lock_fd=self._lock_fd)
 
     def kill(self) -> None:
-        """End what serves it at once."""
+        """Kill the programs of the volume at once."""
         if self._mount is not None:
             self._mount.kill()
             self._mount = None
@@ -161,7 +162,7 @@ class Volume:
         shutil.rmtree(self._keys, ignore_errors=True)
 
     def events(self) -> Mapping[str, Callable[[], None]]:
-        """Return what can be done to the remote; without one, nothing comes of it."""
+        """Return the events of the remote. Without a remote, they do nothing."""
         return {
             "cable_out": lambda: self._to_server(greenfs.Server.be_silent),
             "cable_in": lambda: self._to_server(greenfs.Server.answer),
@@ -183,9 +184,9 @@ class Volume:
 
 
 def difference(whole: Path, copy: Path) -> str | None:
-    """Return the first way in which a copy differs from a folder, None where it does not.
+    """Return the first difference of a copy from a folder, in words; None if there is none.
 
-    Names, kinds and data are compared, and what GreenFS keeps beside them is left out.
+    Names, types of files and data are compared. GreenFS's own data are left out.
     """
     filecmp.clear_cache()
     ours, theirs = _kinds(whole), _kinds(copy)
@@ -202,7 +203,7 @@ def difference(whole: Path, copy: Path) -> str | None:
 
 
 def _kinds(folder: Path) -> dict[Path, int]:
-    """Return the kind of everything in a folder, by its path there."""
+    """Return the file type of everything in a folder, by its path there."""
     found = {}
     for place, folders, files in os.walk(folder):
         if Path(place) == folder and OWN in folders:

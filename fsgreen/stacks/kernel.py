@@ -1,7 +1,7 @@
-"""The stack `kernel`: a file system of the kernel, made, mounted, verified and made cold.
+"""The stack `kernel`: a file system of the kernel that is made, mounted, verified and made cold.
 
-It lies on the device of the testbed, or on flash beside that. Over it, folders there may be served
-again: by GreenFS, or by NFS.
+It is on the device of the testbed, or on flash beside it. GreenFS or NFS may serve folders of it
+again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fsgreen.stacks.ondevice import OnDevice, nothing_mounted
 
 
 class KernelStack:
-    """A file system of the kernel on a device of ours; `aging` says what an aged one is to be."""
+    """A file system of the kernel on a device of ours. `aging` has the settings of aged ones."""
 
     def __init__(self, device: FormattableDevice, aging: ager.Aging | None = None) -> None:
         aging = aging or ager.Aging()
@@ -48,7 +48,7 @@ class KernelStack:
 
     @staticmethod
     def available() -> Availability:
-        """Return whether any file system can be made here, and which."""
+        """Return whether a file system can be made here, and which ones."""
         usable = [found.name for found in filesystems.available() if found.usable]
         if not usable:
             tools = "apt-get install e2fsprogs xfsprogs btrfs-progs"
@@ -63,7 +63,7 @@ class KernelStack:
         """Return None: any file system can be made."""
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if a cell is unknown, or cannot be made here or on so few bytes."""
+        """Raise `FsgreenError` if a cell is unknown, or cannot be made on this device."""
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
         nfs.check(levels, exported=recipe.file_system.exported, device=self._device.kind)
         if not recipe.file_system.exported:
@@ -89,7 +89,7 @@ class KernelStack:
             )
 
     def _check_bounds(self, recipe: Recipe, levels: Levels) -> None:
-        """Raise `FsgreenError` for a bound that such a file system does not keep to."""
+        """Raise `FsgreenError` for a limit that this file system does not obey."""
         name = recipe.file_system.name
         for factor, is_passed_by, why, unit in (
             (
@@ -137,18 +137,18 @@ class KernelStack:
         return self._mount
 
     def _copies(self, recipe: Recipe) -> list[OnDevice]:
-        """Return what keeps copies on devices of their own: none where all is on one device."""
+        """Return the devices that keep copies; empty if all folders are on one device."""
         if self._beside.flash is None:
             return []
         return [self._place(role) for role in recipe.branches]
 
     def _place(self, role: str) -> OnDevice:
-        """Return what has a folder of a volume."""
+        """Return the device that has the folder of this role."""
         own = {FLASH: self._beside.flash, REMOTE: self._beside.remote, DISK: self._disk}
         return own[role] or self._disk
 
     def _served(self, made: Mount, recipe: Recipe) -> Mount:
-        """Return what programs work in: what was mounted, or what is served from there."""
+        """Return the mount in which programs work: `made`, or what is served from it."""
         if not recipe.file_system.served:
             return made
         folders = {role: self._place(role).point / role for role in (FLASH, *recipe.branches)}
@@ -161,7 +161,7 @@ class KernelStack:
             raise
 
     def remount(self) -> Mount:
-        """Unmount and mount again: nothing of the file system stays cached."""
+        """Unmount and mount again, so that nothing of the file system stays cached."""
         before = self._mounted()
         recipe = filesystems.recipe(before.file_system, before.option)
         with self._beside.untimed():
@@ -173,15 +173,15 @@ class KernelStack:
         return self._mount
 
     def resident_share(self) -> float:
-        """Measure the share of all files' bytes in the page cache, the ager's left out.
+        """Measure the share of all files' bytes in the page cache, without the ager's files.
 
-        Looking at every file caches names and inodes. Where no byte is cached, the file system is
-        mounted afresh, so that a cold cache stays cold; this fails while a process uses it.
+        This lists every file, which caches names and inodes. So if no byte is cached, the file
+        system is mounted again, to keep a cold cache cold. That fails while a process uses it.
         """
         mounted = self._mounted()
         places = {mounted.directory: ager.FOLDER}
         if mounted.stacked is not None:
-            # The kernel may have a page of the file that is served, of the one below, or of both.
+            # The kernel may cache pages of the served file, of the file below it, or of both.
             served = filesystems.recipe(mounted.file_system, mounted.option)
             below = self._export.files if served.file_system.exported else self._volume.flash
             places = {mounted.directory: OWN, below: OWN}
@@ -194,33 +194,33 @@ class KernelStack:
         return share
 
     def warm(self) -> float:
-        """Read every file but the ager's, and return `resident_share`."""
+        """Read every file except the ager's, and return `resident_share`."""
         directory = self._mounted().directory
         with self._beside.untimed():
             cache.read_all(directory, apart=directory / ager.FOLDER)
         return self.resident_share()
 
     def rest(self) -> None:
-        """Put the disk to sleep where it has only copies, if it can be told to."""
+        """Put the disk to sleep if it has only copies and can sleep."""
         if self._disk in self._mounted_on[1:] and isinstance(self._device, Sleeps):
             self._disk.rest()
             self._device.sleep()
 
     def lacking(self) -> str | None:
-        """Bring all copies up; return what one of them then lacks, None where none does."""
+        """Bring all copies up to date; return what one of them still lacks, or None."""
         with self._beside.untimed():
             return self._volume.lacking()
 
     def beside(self) -> Mapping[str, FormattableDevice]:
-        """Return the devices in use beside that of the testbed, by what they are to the cell."""
+        """Return the devices in use besides that of the testbed, by role in the cell."""
         return self._beside.in_use()
 
     def events(self) -> Mapping[str, Callable[[], None]]:
-        """Return what can be done to the remote of a volume."""
+        """Return the events of a volume's remote."""
         return self._volume.events()
 
     def unmount(self) -> None:
-        """Unmount what is mounted."""
+        """Unmount everything."""
         with self._beside.untimed(stay=True):
             self._volume.unmount()
             self._export.kill()
@@ -229,7 +229,7 @@ class KernelStack:
         self._mounted_on, self._mount = (), None
 
     def _mounted(self) -> Mount:
-        """Return what is mounted; raises `FsgreenError` where nothing is."""
+        """Return the present mount. Raises `FsgreenError` if there is none."""
         if self._mount is None:
             raise nothing_mounted(self._disk.point)
         return self._mount

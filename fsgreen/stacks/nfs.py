@@ -1,8 +1,8 @@
 """NFS over a mounted file system of the kernel: one folder of it is exported, and mounted again.
 
-Server and client are those of the guest's kernel. They speak NFS 4.2, the one version that takes no
-other service, over a loopback with packets of Ethernet's size; a cell may have these delayed, or
-each connection limited. What the server holds goes with the guest.
+Server and client are those of the guest's kernel. They use NFS 4.2, the only version that needs no
+other service, over a loopback interface with the packet size of Ethernet. A cell may delay the
+packets, or limit each connection. The state of the server is lost with the guest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import Mount
 
 GUEST = "vm"
-"""The kind of device whose kernel exports nothing else."""
+"""The kind of device whose kernel has no other exports."""
 
 EXPORTED = "exported"
 """The folder of the server's files."""
@@ -34,44 +34,44 @@ EXPORTED = "exported"
 MODULES = ("nfsd", "nfsv4", "sch_netem", "sch_fq")
 CONTROL = Path("/proc/fs/nfsd")
 STATE = Path("/var/lib/nfs")
-"""Where the tools of the server keep what is exported."""
+"""The folder in which the tools of the server keep the list of exports."""
 
 HOST, PORT = "127.0.0.1", 2049
 MTU_B = 1500
 QUEUED_PACKETS = 100_000
-"""What may be under way in a network with a delay: more than all windows hold."""
+"""Limit of packets in flight in a network with a delay: more than all TCP windows hold."""
 
 SERVER = "rw,sync,no_subtree_check,no_root_squash,fsid=0"
-"""How the folder is exported: as all that there is (fsid=0), to programs that are root."""
+"""Export options. The folder is the root of all exports (fsid=0), and root stays root."""
 
 CLIENT = ("vers=4.2", "proto=tcp", "soft", "timeo=100")
-"""How it is mounted: a server that is gone is an error after half a minute, and no endless wait."""
+"""Mount options. If the server is gone, there is an error after half a minute."""
 
 THREADS = 8
 MOST_CONNECTIONS = 16
-"""The kernel's own bound (nfs(5), nconnect)."""
+"""The kernel's maximum (nfs(5), nconnect)."""
 
 READY_S = 60.0
 ANEW = commands.remedy("rpc.nfsd")
 
 TRANSPORT = re.compile(r"^\s*xprt:\s+tcp \d+ \d+ (\d+) ", re.M)
-"""A connection in /proc/self/mountstats: how often it was made is the third number."""
+"""Matches a connection in /proc/self/mountstats. The third number counts how often it was made."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a cell asks of client and network.
+    """The settings of client and network for a cell.
 
     Attributes
     ----------
     connections : int
-        Those of the client (nconnect).
+        The number of connections of the client (nconnect).
     read_ahead_kib : int
-        What the client reads ahead at most.
+        The client's read-ahead.
     round_trip_ms : float
-        How long the network takes there and back, beside what the kernel does.
+        The round-trip time of the network, added to the kernel's own time.
     connection_mbit_s : float, optional
-        What the network lets through of each connection each way, in millions of bits a second.
+        The limit of each connection in each direction, in 10**6 bits per second.
     """
 
     connections: int = 1
@@ -81,7 +81,7 @@ class Asked:
 
     @property
     def discipline(self) -> list[str]:
-        """The discipline of a queue that makes such a network, in the words of tc(8)."""
+        """The queueing discipline that emulates such a network, as arguments of tc(8)."""
         if self.connection_mbit_s is not None:
             return ["fq", "maxrate", f"{self.connection_mbit_s:f}mbit"]
         if self.round_trip_ms:
@@ -96,11 +96,11 @@ FACTORS = {
     "network_round_trip_ms": "round_trip_ms",
     "connection_mbit_s": "connection_mbit_s",
 }
-"""The factors that a study declares for them."""
+"""The factors that a study declares, and the settings that they set."""
 
 
 def asked_of(levels: Levels) -> Asked:
-    """Return what the levels ask; raises `FsgreenError` for what cannot be had."""
+    """Return the settings of the levels. Raises `FsgreenError` if one is not possible."""
     told = {to: levels[factor] for factor, to in FACTORS.items() if levels.get(factor) is not None}
     found = Asked(**told)
     if not 1 <= found.connections <= MOST_CONNECTIONS:
@@ -133,7 +133,17 @@ def asked_of(levels: Levels) -> Asked:
 
 
 def check(levels: Levels, *, exported: bool, device: str) -> None:
-    """Raise `FsgreenError` where a kind of device has no NFS, and for levels that cannot be had."""
+    """Raise `FsgreenError` if a device has no NFS, and for levels that are not possible.
+
+    Parameters
+    ----------
+    levels : mapping
+        The levels of a cell.
+    exported : bool
+        Whether its file system is NFS.
+    device : str
+        The kind of device.
+    """
     named = [name for name in FACTORS if levels.get(name) is not None]
     if not exported:
         if named:
@@ -164,14 +174,14 @@ class Export:
     Parameters
     ----------
     work : Path
-        The work folder, in which programs get a folder to work in.
+        The work folder. It gets the mount point.
     lock_fd : int
         The owner lock of the work folder.
 
     Attributes
     ----------
     files : Path
-        The folder of the server's files, once it was exported.
+        The folder of the server's files, once it has been exported.
     """
 
     def __init__(self, work: Path, lock_fd: int) -> None:
@@ -181,19 +191,19 @@ class Export:
         self._shaped = False
 
     def mount(self, below: Mount, asked: Asked) -> Mount:
-        """Export and mount it, and return that as it is.
+        """Export the folder and mount it; return the mount.
 
         Parameters
         ----------
         below : Mount
             The file system that has the folder.
         asked : Asked
-            What client and network are to be.
+            The settings of client and network.
 
         Raises
         ------
         FsgreenError
-            If the kernel or its tools are without NFS, or it is not mounted as asked.
+            If the kernel or its tools have no NFS, or if the mount does not have the settings.
         """
         self.files = below.directory / EXPORTED
         self._shape(asked)
@@ -220,7 +230,7 @@ class Export:
         return replace(below, directory=self._at, stacked=stacked, below=below.directory)
 
     def kill(self) -> None:
-        """Unmount it and end the server; raises `FsgreenError` while a program works in it."""
+        """Unmount the folder and end the server. Raises `FsgreenError` while a program uses it."""
         for entry in mounts.under(self._at):
             unmount(entry.point, lock_fd=self._lock_fd)
         if self._mountd is not None:
@@ -252,11 +262,11 @@ class Export:
         version = ["--no-nfs-version", "3"]
         place = ["--host", HOST, "--port", str(PORT)]
         commands.run(["rpc.nfsd", *version, *place, str(THREADS)], next_step=ANEW)
-        # It would wait for clients of a server before it, and there was none.
+        # Without this, the server would wait for clients of a previous server.
         (CONTROL / "v4_end_grace").write_text("Y")
 
     def _start_mountd(self) -> None:
-        """Start what tells the kernel who may have what, and wait until it can be asked."""
+        """Start rpc.mountd, which tells the kernel who may mount what; wait until it is ready."""
         with tempfile.TemporaryFile() as said:
             self._mountd = subprocess.Popen(
                 ["rpc.mountd", "--foreground", "--no-nfs-version", "3"],
@@ -287,7 +297,10 @@ class Export:
             )
 
     def _require_connections(self, asked: int) -> None:
-        """Have the client use each connection once, as it makes them when it first needs them."""
+        """Raise `FsgreenError` unless the client has this many connections.
+
+        The client makes a connection at its first use, so each is used first.
+        """
         for _ in range(2 * asked):
             os.statvfs(self._at)
         made = TRANSPORT.findall(Path("/proc/self/mountstats").read_text())
@@ -301,7 +314,7 @@ class Export:
 
 
 def _answers(pid: int) -> bool:
-    """Return whether a process has opened what the kernel asks rpc.mountd by."""
+    """Return whether a process has opened the channel on which the kernel asks rpc.mountd."""
     with contextlib.suppress(OSError):
         for link in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):

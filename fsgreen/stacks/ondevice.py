@@ -1,4 +1,4 @@
-"""A file system of the kernel on one device: made, aged, mounted, verified and mounted afresh."""
+"""A file system of the kernel on one device: made, aged, mounted, verified and mounted again."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from fsgreen.stacks.filesystems import Recipe
 
 
 class OnDevice:
-    """What is mounted of a device. Every method may be called again, in any order, without harm.
+    """The file system on a device. Every method may be called again, in any order, without harm.
 
     Parameters
     ----------
     device : FormattableDevice
         A device of ours.
     aging : Aging
-        What an aged file system is to be.
+        The settings of aged file systems.
 
     Attributes
     ----------
     point : Path
-        Where it is mounted.
+        The mount point.
     """
 
     def __init__(self, device: FormattableDevice, aging: ager.Aging) -> None:
@@ -57,7 +57,7 @@ class OnDevice:
         return self._mount
 
     def remount(self, recipe: Recipe) -> Mount:
-        """Unmount and mount again: nothing of the file system stays cached."""
+        """Unmount and mount again, so that nothing of the file system stays cached."""
         before = self._mount
         if before is None:
             raise nothing_mounted(self.point)
@@ -68,16 +68,16 @@ class OnDevice:
         return self._mount
 
     def rest(self) -> None:
-        """Write back, and read at once what the kernel would read within seconds of a mount.
+        """Write back, and load now what the kernel would load within seconds of a mount.
 
-        ext4 fetches its block bitmaps in the background; whoever reads this file has them loaded.
+        ext4 loads its block bitmaps in the background. Reading its file `mb_groups` loads them now.
         """
         commands.run(["sync", "--file-system", str(self.point)])
         with contextlib.suppress(FileNotFoundError):
             Path("/proc/fs/ext4", self.device.volume.node.name, "mb_groups").read_bytes()
 
     def unmount(self) -> None:
-        """Unmount what is mounted."""
+        """Unmount the file system and everything below its mount point."""
         mounted = mounts.under(self.point)
         for entry in mounted:
             unmount(entry.point, lock_fd=self._lock_fd)
@@ -108,7 +108,7 @@ class OnDevice:
         return self._aged.keep(key, self.device.volume, command, geometry, fragmentation)
 
     def _make(self, recipe: Recipe) -> tuple[tuple[str, ...], dict[str, int]]:
-        """Run mkfs and return the command and the geometry, read back from the disk."""
+        """Run mkfs; return its command, and the geometry that was read back from the disk."""
         volume, file_system = self.device.volume, recipe.file_system
         words = recipe.on_zones().mkfs if zones.of(volume.node) else recipe.mkfs
         command = volume.format((file_system.tool, *words))
@@ -126,8 +126,8 @@ class OnDevice:
         fragmentation: dict[str, float] | None = None,
     ) -> Mount:
         volume, name = self.device.volume, recipe.file_system.on_device
-        # The kernel gives a device its own read-ahead again when its limits change, as when mkfs
-        # has found out that a loop device cannot write zeros.
+        # The kernel resets the read-ahead of a device when its limits change, for example when mkfs
+        # has found that a loop device cannot write zeros.
         volume.queue.set_number("read_ahead_kb", self._read_ahead_kib)
         volume.release()
         try:
@@ -159,5 +159,5 @@ class OnDevice:
 
 
 def nothing_mounted(point: Path) -> FsgreenError:
-    """Return the error for what takes something that is mounted, where nothing is."""
+    """Return the error of a call that needs a mounted file system when there is none."""
     return FsgreenError("nothing is mounted", where=point, next_step="call prepare")

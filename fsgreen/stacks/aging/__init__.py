@@ -1,1 +1,1 @@
-"""Aged file systems: made by seeded churn, measured, kept and put back."""
+"""Aged file systems: made by seeded churn, measured, kept and restored."""

@@ -1,4 +1,4 @@
-"""Aged file systems: each made once, kept as a snapshot, and put back for every trial."""
+"""Aged file systems: each is made once, kept as a snapshot, and restored for every trial."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks.aging import ager, snapshot
 
 PLACED = ("files_count", "extents_per_file_x", "one_piece_percent", "layout_score_x")
-"""What must be the same on a file system that was put back."""
+"""Measurements that must be the same on a restored file system."""
 
 
 class Key(NamedTuple):
-    """What an aged file system is: partitions of a disk may differ in size."""
+    """The key of an aged file system. It has the size, as partitions of a disk may differ in it."""
 
     file_system: str
     option: str
@@ -27,7 +27,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Aged:
-    """An aged file system as it was kept."""
+    """An aged file system that is kept: its snapshot, and how it was made and measured."""
 
     file: Path
     mkfs: tuple[str, ...]
@@ -36,11 +36,11 @@ class Aged:
 
 
 class AgedImages:
-    """The snapshots of one device, by file system, option and size, all of the seed aged last.
+    """The snapshots of one device by file system, option and size, all of the last seed.
 
-    A campaign has a seed for each block: those of blocks before would only fill the disk, or RAM.
-    Each takes the space of the metadata and of the tails of the ager's files in `folder`, which is
-    made if need be.
+    A campaign has a seed for each block. Snapshots of earlier blocks would only fill the disk or
+    RAM. A snapshot takes the space of the metadata and of the tails of the ager's files. It is in
+    `folder`, which is made if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class AgedImages:
         self._kept: dict[Key, Aged] = {}
 
     def find(self, key: Key) -> Aged | None:
-        """Return what is kept, None if it is yet to be aged."""
+        """Return the kept file system; None if it has not been aged yet."""
         return self._kept.get(key)
 
     def keep(
@@ -59,7 +59,7 @@ class AgedImages:
         geometry: Mapping[str, int],
         fragmentation: Mapping[str, float],
     ) -> Aged:
-        """Keep a volume as it is, unmounted after aging; forget what has another seed."""
+        """Keep a snapshot of an unmounted volume after aging. Delete those of other seeds."""
         self._folder.mkdir(exist_ok=True)
         for other in [other for other in self._kept if other.seed != key.seed]:
             self._kept.pop(other).file.unlink()
@@ -82,7 +82,7 @@ class AgedImages:
 
 
 def verify(aged: Aged, place: Path) -> None:
-    """Raise `FsgreenError` unless the file system mounted on `place` lies as it did when kept."""
+    """Raise `FsgreenError` unless the file system on `place` has the same layout as when kept."""
     found = ager.layout(place)
     wrong = [
         f"{name} is {found[name]}, was {aged.fragmentation[name]}"

@@ -1,9 +1,10 @@
-"""The ager: lets a file system live through seeded churn until its files lie in pieces.
+"""The ager: applies seeded churn to a file system until its files are fragmented.
 
-It works in rounds: fill the file system to a peak, then delete down to the utilisation that
-remains. After each round the layout of every file is measured with FIEMAP. It stops when the
-target is reached, or when rounds no longer change the layout: a file system that resists is a
-result, and refusing it would leave only the weak ones to compare. The shortfall is recorded.
+It works in rounds: it fills the file system to a peak, then deletes files down to the final
+utilisation. After each round, it measures the layout of every file with FIEMAP. It stops when the
+target is reached, or when rounds no longer change the layout. A file system that resists aging is a
+result, so it is not refused: otherwise only those that fragment could be compared. The shortfall is
+recorded.
 """
 
 from __future__ import annotations
@@ -22,39 +23,40 @@ from fsgreen.stacks.aging import extents
 from fsgreen.stacks.aging.churn import CREATE, DELETE, LARGEST_SHARE, Churn, Step
 
 FOLDER = "aged"
-"""The folder of the ager's files, at the root of the file system; they stay there."""
+"""The folder of the ager's files, at the root of the file system. The files stay there."""
 
 FOLDERS = 64
-"""How many folders the files are spread over (ours)."""
+"""Number of folders over which the files are spread (our choice)."""
 
 SYNC_SHARE = 1 / 128
-"""After what share of the capacity everything is written back (ours). A file system that delays
-allocation would otherwise place appends of one file together, as it never does over weeks."""
+"""Share of the capacity after which everything is written back (our choice). Otherwise a file
+system with delayed allocation would place the appends of a file together, unlike over weeks."""
 
 NEW_FILES = 4
-"""The free space is judged by what so many new files of the largest size get (ours)."""
+"""Number of new files, of the largest size, whose layout shows the state of the free space (our
+choice)."""
 
 
 @dataclass(frozen=True)
 class Aging:
-    """What an aged file system is to be, and how long the ager tries.
+    """The target of aging, and the limits of the ager's attempts.
 
     Attributes
     ----------
     layout_score : float
-        The target: the share of blocks that follow the block before them in the same file, at
-        most. 1 is a file system without fragmentation (Smith and Seltzer, SIGMETRICS 1997).
+        The target: the largest share of blocks that directly follow the previous block of the same
+        file. 1 means no fragmentation (Smith and Seltzer, SIGMETRICS 1997).
     utilisation : float
-        Share of the capacity that the ager's files take in the end. 0.45 is the mean of 2004
+        The final share of the capacity that the ager's files take. 0.45 is the mean in 2004
         (Agrawal and others, FAST 2007, section 5.3).
     highest : float
-        Share of the capacity at the peak of each round (ours).
+        The share of the capacity at the peak of each round (our choice).
     most_rounds : int
-        When to give up.
+        The most rounds.
     patience : int
-        Rounds without progress after which the ager gives up.
+        The number of rounds without progress after which the ager stops.
     progress : float
-        The change of the layout score that counts as progress.
+        The least change of the layout score that counts as progress.
     """
 
     layout_score: float = 0.9
@@ -66,20 +68,20 @@ class Aging:
 
 
 def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
-    """Age the empty file system mounted on `place` and return what was reached.
+    """Age the empty file system that is mounted on `place`; return the result.
 
     Returns
     -------
     dict
-        What `layout` measures, and `utilisation_percent` (of all blocks, by statvfs),
-        `new_file_extents_x` (mean pieces of new files of 1/64 of the capacity, which shows how
-        the free space is cut up), `rounds_count`, `target_layout_score_x` and `shortfall_x` (how
-        far the layout score stayed above its target; 0 where it was reached).
+        What `layout` returns, and `utilisation_percent` (of all blocks, by statvfs),
+        `new_file_extents_x` (mean number of pieces of new files of 1/64 of the capacity, which
+        shows how fragmented the free space is), `rounds_count`, `target_layout_score_x` and
+        `shortfall_x` (how far the layout score stayed above its target; 0 if it was reached).
 
     Raises
     ------
     FsgreenError
-        If the file system is full before the peak, or does not tell where its blocks lie.
+        If the file system is full before the peak, or does not report the places of its blocks.
     """
     folder = place / FOLDER
     for number in range(FOLDERS):
@@ -107,14 +109,14 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
 
 
 def layout(place: Path) -> dict[str, float]:
-    """Return how the ager's files below the mount `place` lie, measured with FIEMAP.
+    """Return the layout of the ager's files below the mount point `place`, measured with FIEMAP.
 
     Returns
     -------
     dict
-        `files_count`, `extents_per_file_x`, `one_piece_percent` (share of files that lie in one
-        piece), `layout_score_x` (of all blocks but the first of each file, the share that follows
-        the block before: Smith and Seltzer 1997; 1 where no file has two blocks).
+        `files_count`, `extents_per_file_x`, `one_piece_percent` (share of files in one piece), and
+        `layout_score_x`: of all blocks except the first of each file, the share that directly
+        follows the previous block (Smith and Seltzer 1997). It is 1 if no file has two blocks.
     """
     block_b = os.statvfs(place).f_bsize
     files = pieces = whole = blocks = 0
@@ -137,7 +139,7 @@ def layout(place: Path) -> dict[str, float]:
 
 
 def _done(scores: list[float], aging: Aging) -> bool:
-    """Whether the target is reached, the time is up, or the last rounds made no progress."""
+    """Return whether the target is reached, all rounds are used, or progress has stopped."""
     if not scores:
         return False
     if scores[-1] <= aging.layout_score or len(scores) >= aging.most_rounds:
@@ -189,7 +191,7 @@ def _utilisation_percent(place: Path) -> float:
 
 
 def _new_file_extents(folder: Path, size_b: int) -> float:
-    """Return the mean number of pieces of new files, which are removed again."""
+    """Return the mean number of pieces of new files. The files are deleted again."""
     new = [folder / f"new{number:02}" for number in range(NEW_FILES)]
     for path in new:
         _write(path, Step(CREATE, 0, 0, size_b))

@@ -1,8 +1,8 @@
-"""The life of an aging file system as seeded steps: creates, appends, overwrites, deletes.
+"""The churn of an aging file system as seeded steps: creates, appends, overwrites, deletes.
 
-Pure: the same seed and capacity give the same steps, on any machine. The idea is that of Smith and
-Seltzer (SIGMETRICS 1997) and of Geriatrix (Kadekodi, Nagarajan, Ganger, USENIX ATC 2018): files of
-different age and size go in random order, and what comes after fits into the gaps.
+The functions are pure: the same seed and capacity give the same steps on any machine. The idea is
+from Smith and Seltzer (SIGMETRICS 1997) and from Geriatrix (Kadekodi, Nagarajan, Ganger, USENIX ATC
+2018): files of different age and size are deleted in random order, and later files fill the gaps.
 """
 
 from __future__ import annotations
@@ -14,29 +14,30 @@ from typing import NamedTuple
 
 MEDIAN_B = 4096
 MEAN_B = 189 * 1024
-"""Median and mean size of a file in 2004: Agrawal, Bolosky, Douceur, Lorch, FAST 2007, section 4.1.
-A log-normal distribution has both with sigma = sqrt(2 ln(mean / median))."""
+"""Median and mean size of a file in 2004 (Agrawal, Bolosky, Douceur, Lorch, FAST 2007, section
+4.1). A log-normal distribution with sigma = sqrt(2 ln(mean / median)) has both."""
 
 LARGEST_SHARE = 1 / 64
-"""No file is larger than this share of the capacity, or single files would decide the state (ours).
-It cuts the tail: on 2 GiB the mean is about 150 KiB."""
+"""Largest size of a file as a share of the capacity (our choice), so that no single file decides
+the state. It cuts off the tail: on 2 GiB, the mean is about 150 KiB."""
 
 CREATE, APPEND, OVERWRITE, DELETE = "create", "append", "overwrite", "delete"
 WEIGHTS = {CREATE: 2, APPEND: 2, OVERWRITE: 1}
-"""How often each is chosen while the file system fills for the first time (ours).
+"""Weights of the steps while the file system fills for the first time (our choice).
 
-Appends come more often with each round, twice in the second, thrice in the third: what stays of a
-round is soon deleted, and an even mix ends at a fragmentation that no further round changes."""
+The weight of appends grows with each round: twice in the second, three times in the third. What
+remains of a round is soon deleted, so with constant weights the fragmentation would stop growing.
+"""
 
 CHANGE_B = 16 * 1024
-"""Appends and overwrites are uniform between 1 byte and this: the appends of fast10's servers
-(Sehgal, Tarasov, Zadok, FAST 2010, table 1)."""
+"""Largest length of appends and overwrites, which is uniform from 1 byte. It is that of appends in
+fast10's servers (Sehgal, Tarasov, Zadok, FAST 2010, table 1)."""
 
 BLOCK_B = 4096
 
 
 class Step(NamedTuple):
-    """One step: what is done to which file, where in it and over how many bytes."""
+    """One step: its kind, the number of the file, and the offset and length in the file."""
 
     kind: str
     number: int
@@ -52,7 +53,7 @@ class Churn:
     seed : int
         The same seed gives the same steps.
     capacity_b : int
-        Bytes that the file system offers when it is empty.
+        Bytes that are available on the empty file system.
     utilisation, highest : float
         Shares of the capacity at the end and at the peak of each round.
     """
@@ -93,7 +94,7 @@ class Churn:
             yield Step(kind, number, offset_b, length_b)
 
     def shrink(self) -> Iterator[Step]:
-        """Yield deletes, each of a file chosen at random, until the utilisation is reached."""
+        """Yield deletes of random files until the utilisation is reached."""
         while self._used_b > self._lowest_b:
             place = self._random.randrange(len(self._alive))
             self._alive[place], self._alive[-1] = self._alive[-1], self._alive[place]

@@ -1,6 +1,6 @@
-"""Where the blocks of a file lie on the device: the ioctl FIEMAP (linux/fiemap.h).
+"""The places of a file's blocks on the device, by the ioctl FIEMAP (linux/fiemap.h).
 
-SEEK_HOLE would not do: it knows holes, not places. On ext2 the answer comes from the ext4 driver.
+SEEK_HOLE is not enough, as it reports holes but no places. On ext2, the ext4 driver answers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from fsgreen.errors import FsgreenError
 
 FIEMAP = 0xC020660B
 SYNC = 1
-"""Flag of the question: write the file back first, so that every block has its place."""
+"""Flag of the request: write the file back first, so that every block has a place."""
 
 LAST = 0x1
 NO_PLACE = 0x2 | 0x4 | 0x200
-"""UNKNOWN, DELALLOC, DATA_INLINE: no block of the device holds exactly this data."""
+"""UNKNOWN, DELALLOC, DATA_INLINE: no block of the device holds exactly these data."""
 
 ENCODED = 0x8
-"""Compressed or encrypted (btrfs): the length on the device is not told."""
+"""Compressed or encrypted (btrfs): the length on the device is not reported."""
 
 HEADER = struct.Struct("=QQIIII")
 ENTRY = struct.Struct("=QQQ16xI12x")
@@ -31,7 +31,7 @@ LARGEST_FILE_B = 2**63
 
 
 class Extent(NamedTuple):
-    """A run of bytes that lies in one piece; offsets in the file and on the device."""
+    """A contiguous run of bytes, with its offsets in the file and on the device."""
 
     logical_b: int
     physical_b: int
@@ -45,8 +45,8 @@ def parse(answer: bytes) -> list[Extent]:
     Raises
     ------
     FsgreenError
-        If the answer is shorter than it says, has an extent without length or beyond the largest
-        file, or goes backwards.
+        If the answer is shorter than it claims; if an extent has no length or is beyond the largest
+        file; if extents go backwards.
     """
     if len(answer) < HEADER.size:
         raise _garbled("its head is cut")
@@ -68,12 +68,12 @@ def parse(answer: bytes) -> list[Extent]:
 def extents(fd: int, size_b: int) -> list[Extent]:
     """Return the extents of an open file of `size_b` bytes, in the order of the file.
 
-    What xfs holds ready beyond the end of a file, and takes away later, is left out.
+    Space that xfs preallocates beyond the end of a file, and frees later, is left out.
 
     Raises
     ------
     FsgreenError
-        If the file system cannot tell (tmpfs), or its answer makes no sense.
+        If the file system does not support FIEMAP (tmpfs), or if its answer is not valid.
     """
     found: list[Extent] = []
     start_b = 0
@@ -98,9 +98,9 @@ def extents(fd: int, size_b: int) -> list[Extent]:
 
 
 def pieces(found: Sequence[Extent]) -> int:
-    """Return in how many pieces a file lies: extents that follow each other on the device are one.
+    """Return the number of pieces of a file. Adjacent extents on the device are one piece.
 
-    An extent without a place of its own follows nothing, nor does anything follow a compressed one.
+    An extent without a place of its own, or after a compressed one, begins a new piece.
     """
     count = 0
     next_b: int | None = None

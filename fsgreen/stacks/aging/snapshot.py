@@ -1,9 +1,9 @@
-"""A device kept as a file, and put back: what differs from the fillings takes space, no more.
+"""Snapshots of a device in a file. Only blocks that differ from the known fillings take space.
 
-A device that was written in full with `image.pattern`, and on which the ager then lived, holds
-three kinds of blocks: still the pattern, the ager's filling, and all else (metadata and the tails
-of files). The file holds one byte a block for its kind, then the blocks of the third kind. What is
-put back is exactly what was kept, block by block.
+A device was first written in full with `image.pattern`, and then used by the ager. So it has three
+kinds of blocks: the pattern, the ager's filling, and all others (metadata, and the tails of files).
+The file has one byte per block for its kind, then the blocks of the third kind. A restored device
+equals the saved one, block by block.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PATTERN, FILLING, OTHER = 0, 1, 2
 
 
 def save(device_fd: int, size_b: int, file: Path) -> None:
-    """Keep `size_b` bytes (a multiple of 4 MiB) of an unmounted device in `file`.
+    """Save `size_b` bytes (a multiple of 4 MiB) of an unmounted device in `file`.
 
     Raises
     ------
     FsgreenError
-        If there is no room for it, or the device cannot be read with direct I/O.
+        If there is no room for the file, or if the device cannot be read with direct I/O.
     """
     import numpy as np
 
@@ -52,12 +52,12 @@ def save(device_fd: int, size_b: int, file: Path) -> None:
 
 
 def restore(file: Path, device_fd: int, size_b: int) -> None:
-    """Write every block of a device as it was when `file` was made.
+    """Write every block of a device as it was when `file` was saved.
 
     Raises
     ------
     FsgreenError
-        If the file does not fit the device or is cut.
+        If the file does not fit the device, or is cut short.
     """
     import numpy as np
 

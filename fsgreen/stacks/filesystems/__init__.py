@@ -1,9 +1,9 @@
-"""The file systems: how a cell's words become mkfs and mount, and are verified.
+"""The file systems: how the levels of a cell become arguments of mkfs and mount, and are verified.
 
-An option fills a slot (`block`, `atime`, ...), one option a slot; the other slots keep the file
-system's default. Names: Sehgal, Tarasov, Zadok, FAST 2010, section 4. A further file system is an
-entry in `inplace`, `outofplace` or, if it is served from such a one, `served`, and one in
-`FILE_SYSTEMS`.
+An option fills a slot (`block`, `atime`, ...). At most one option fills a slot. The other slots
+keep the file system's default. The names are from Sehgal, Tarasov, Zadok, FAST 2010, section 4. A
+further file system is an entry in `inplace`, `outofplace` or, if it is served from another one,
+`served`, and an entry in `FILE_SYSTEMS`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FILE_SYSTEMS: Mapping[str, FileSystem] = {
 }
 
 FUSE = Path("/dev/fuse")
-"""What file systems of programs are served through."""
+"""The device through which programs serve file systems."""
 
 SLOTS: Mapping[str, str] = {
     name: setting.slot for spec in FILE_SYSTEMS.values() for name, setting in spec.options.items()
@@ -52,7 +52,7 @@ SLOTS: Mapping[str, str] = {
 
 
 def file_system(name: str) -> FileSystem:
-    """Return a file system by name; raises `FsgreenError` with the nearest name if unknown."""
+    """Return a file system by name. Raises `FsgreenError` with the nearest name if unknown."""
     if name not in FILE_SYSTEMS:
         raise unknown("file system", name, FILE_SYSTEMS, next_step="fsgreen doctor")
     return FILE_SYSTEMS[name]
@@ -71,7 +71,7 @@ def recipe(file_system_name: str, option: str) -> Recipe:
     Raises
     ------
     FsgreenError
-        If a name is unknown, the file system lacks the option, or if options exclude each other.
+        If a name is unknown, if the file system lacks the option, or if options exclude each other.
     """
     spec = file_system(file_system_name)
     slots = {setting.slot: setting for setting in spec.defaults}
@@ -107,7 +107,11 @@ def recipe(file_system_name: str, option: str) -> Recipe:
 
 
 def _check_geometry(name: str, option: str, geometry: Mapping[str, int]) -> None:
-    """Refuse what mkfs would: mke2fs(8) -g (one bitmap block a group), mkfs.xfs(8) -i size."""
+    """Raise `FsgreenError` for a geometry that mkfs would refuse.
+
+    The limits are those of mke2fs(8) -g, with one bitmap block per group, and of mkfs.xfs(8) -i
+    size.
+    """
     block_b = geometry["block_b"]
     if geometry.get("blocks_per_group", 0) > 8 * block_b:
         raise FsgreenError(
@@ -139,7 +143,7 @@ def verify(asked: Mapping[str, int], read: Mapping[str, int], where: str) -> Non
 
 
 def available() -> list[Availability]:
-    """Return each file system, whether this machine can make and mount it, and why or how."""
+    """Return what `usable_here` returns for each file system."""
     return [Availability(spec.name, *usable_here(spec)) for spec in FILE_SYSTEMS.values()]
 
 
@@ -157,7 +161,10 @@ def require(spec: FileSystem) -> None:
 
 
 def usable_here(spec: FileSystem) -> tuple[bool, str]:
-    """Return whether this kernel and its tools can make and mount a file system, and why or how."""
+    """Return whether this kernel and its tools can make and mount a file system, and the reason.
+
+    If they cannot, the reason says how to mend it.
+    """
     if spec.exported:
         return False, "in a guest alone: --testbed vm (docs/readahead.md)"
     if spec.on_device not in _in_kernel() and not _has_module(spec.on_device):

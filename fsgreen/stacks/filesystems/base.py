@@ -1,4 +1,4 @@
-"""What a file system is here: how it is made, mounted, and verified on the disk."""
+"""The description of a file system: how it is made, mounted, and verified on the disk."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MIB_B = 1 << 20
 
 @dataclass(frozen=True)
 class Setting:
-    """How one slot is set: mkfs arguments, mount options, and the geometry that must result.
+    """How one slot is set: arguments of mkfs, mount options, and the geometry that must result.
 
-    `branches` are what GreenFS keeps up beside the folder on flash.
+    `branches` are the roles of the folders that GreenFS has besides the one on flash.
     """
 
     slot: str
@@ -32,7 +32,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A command that tells, once a device is named, what is on it; and what its text means."""
+    """A command that inspects a device, its last argument, and the parser of its output."""
 
     command: tuple[str, ...]
     parse: Callable[[str], dict[str, int]]
@@ -40,16 +40,17 @@ class Inspection:
 
 @dataclass(frozen=True)
 class Zoned:
-    """How a file system is made on a disk whose zones are written from their beginning on.
+    """How a file system is made on a disk whose zones are written in order.
 
     Attributes
     ----------
     mkfs : tuple of str
-        Arguments in place of those that every trial gets on other disks.
+        The arguments of mkfs in place of those on other disks.
     on_conventional : bool
-        Whether it keeps what it overwrites in zones that are written anywhere.
+        Whether it needs conventional zones, which can be written in any order, for what it
+        overwrites.
     needs, lacks : str
-        The option without which, and the one with which, its driver does not mount it there.
+        The option that its driver requires there, and the option that it refuses.
     """
 
     mkfs: tuple[str, ...]
@@ -65,33 +66,33 @@ class FileSystem:
     Attributes
     ----------
     name : str
-        As studies call it, and the kernel, and mkfs, unless it is a program's.
+        Its name in studies, in the kernel and in mkfs. A program's file system has only the first.
     mkfs : tuple of str
-        Arguments that every trial gets.
+        The arguments of mkfs in every trial.
     minimum_b : int
-        The smallest device that it accepts.
+        The smallest device that it accepts, in bytes.
     defaults : tuple of Setting
-        How the slots are set that no option of a cell fills.
+        The settings of slots that no option of a cell fills.
     options : mapping of str to Setting
-        By the names that studies use.
+        The settings by the names that studies use.
     inspections : tuple of Inspection
-        What reads the geometry from an unmounted device.
+        The commands that read the geometry from an unmounted device.
     lacks : mapping of str to str
-        For slots that it does not have, why, where `LACKS` does not say it.
+        Why it does not have a slot, by slot, if `LACKS` has no reason.
     cleaner : str
-        The program that mounting it starts, which frees what was overwritten.
+        The program that mount starts, which frees overwritten blocks.
     own_read_ahead : bool
-        Whether it has a read-ahead of its own, which no setting of its device changes.
+        Whether it has its own read-ahead, which settings of its device do not change.
     history : str
-        For kernels without it: when it came or went.
+        When the kernel got it or lost it, for kernels without it.
     program : str
-        The program that serves it, where that is not the kernel.
+        The program that serves it, if the kernel does not.
     below : str
         The file system of the kernel on which such a program, or a server, keeps its files.
     exported : bool
-        Whether the kernel serves it by NFS, and mounts it again: in a guest alone.
+        Whether the kernel exports it by NFS and mounts it again; only in a guest.
     zoned : Zoned, optional
-        How it is made on a zoned disk; None where it overwrites in place, so that it cannot be.
+        How it is made on a zoned disk; None if that is not possible, as it overwrites in place.
     """
 
     name: str
@@ -111,22 +112,22 @@ class FileSystem:
 
     @property
     def served(self) -> bool:
-        """Whether programs work in what is served from folders of what lies on the device."""
+        """Whether the workload uses a file system that is served from folders on the device."""
         return self.exported or bool(self.program)
 
     @property
     def on_device(self) -> str:
-        """What the kernel calls what lies on the device."""
+        """The kernel's name of the file system on the device."""
         return self.below or self.name
 
     @property
     def tool(self) -> str:
-        """The name of the program that makes it."""
+        """The name of its mkfs."""
         return f"mkfs.{self.on_device}"
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """All programs that it takes."""
+        """The names of all programs that it needs."""
         inspecting = dict.fromkeys(each.command[0] for each in self.inspections)
         return (self.tool, *inspecting, *([self.cleaner] if self.cleaner else []))
 
@@ -141,11 +142,11 @@ class FileSystem:
             )
 
     def why_lacking(self, slot: str) -> str:
-        """Return why it has no option for a slot."""
+        """Return why it has no option for a slot, in words."""
         return self.lacks.get(slot) or LACKS[slot]
 
     def geometry(self, device: Path, *, lock_fd: int | None = None) -> dict[str, int]:
-        """Return the geometry on an unmounted device, by the file system's own tools.
+        """Return the geometry on an unmounted device, from the file system's own tools.
 
         Raises
         ------
@@ -162,7 +163,7 @@ class FileSystem:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a cell asks for: the arguments, and what must be read back afterwards."""
+    """How a cell is made and mounted, and the geometry that must be read back afterwards."""
 
     file_system: FileSystem
     option: str
@@ -177,17 +178,17 @@ class Recipe:
         return DISCARD.mount[0] in self.mount
 
     def on_zones(self) -> Recipe:
-        """Return the same for a zoned disk, which its file system can be made on."""
+        """Return the same for a zoned disk. Its file system must be possible there."""
         spec = self.file_system
         assert spec.zoned is not None, f"{spec.name} was not refused"
         return replace(self, mkfs=(*spec.zoned.mkfs, *self.mkfs[len(spec.mkfs) :]))
 
     @property
     def minimum_b(self) -> int:
-        """The smallest device in bytes.
+        """The size in bytes of the smallest possible device.
 
-        XFS: 300 MiB, and 64.25 MiB for each allocation group that is asked for: the log of at
-        least 64 MiB lies inside one of them, beside its headers (mkfs.xfs 5.19 and later).
+        XFS needs 300 MiB, and 64.25 MiB for each requested allocation group, as the log of at least
+        64 MiB is inside one group, beside its headers (mkfs.xfs 5.19 and later).
         """
         agcount = self.geometry.get("agcount", 0)
         return max(self.file_system.minimum_b, agcount * 257 * MIB_B // 4)
@@ -212,7 +213,7 @@ DATA_OPTIONS = {"dtlg": JOURNAL, "wrbck": WRITEBACK}
 
 DISCARD = Setting("discard", "blocks discarded as files are removed", (), ("discard",))
 NODISCARD = Setting("discard", "no discard", (), ("nodiscard",))
-"""On an image, discards would free its blocks."""
+"""On an image, discards would free the blocks of the image."""
 
 LACKS: Mapping[str, str] = {
     "block": "its blocks have no size to choose",
@@ -227,11 +228,11 @@ LACKS: Mapping[str, str] = {
     "remote": "only greenfs keeps a remote folder up",
     "disk": "only greenfs keeps a copy on a disk that sleeps",
 }
-"""Why file systems have no option for a slot, as far as it is the same for most."""
+"""Why most file systems have no option for a slot, by slot."""
 
 
 def _runs(program: str, device: Path) -> bool:
-    """Return whether a program runs that was told of a device."""
+    """Return whether a program runs that has a device among its arguments."""
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             words = file.read_bytes().split(b"\0")
@@ -241,12 +242,12 @@ def _runs(program: str, device: Path) -> bool:
 
 
 def block(size_b: int, *mkfs: str) -> Setting:
-    """Return the setting of a block size, by these arguments of mkfs."""
+    """Return the setting of a block size, given the arguments of mkfs for it."""
     return Setting("block", f"{size_b} B blocks", mkfs, (), {"block_b": size_b})
 
 
 def numbers(patterns: Mapping[str, str]) -> Callable[[str], dict[str, int]]:
-    """Return what reads the first group of each pattern, where it matches, as a whole number."""
+    """Return a parser of text: it reads the first group of each matching pattern as an int."""
 
     def parse(text: str) -> dict[str, int]:
         found = {name: re.search(pattern, text, re.M) for name, pattern in patterns.items()}

@@ -18,11 +18,11 @@ from fsgreen.stacks.filesystems.base import (
     numbers,
 )
 
-# mke2fs takes 1 KiB blocks and more inodes on small images: both are fixed to what it takes on
+# On small images, mke2fs chooses blocks of 1 KiB and more inodes. Both are fixed to its values for
 # disks above 512 MiB, so that the default does not depend on the size of the image. The hash seed
-# orders names in directories and spreads directories over groups: fixed, so that equal trials get
-# equal layouts (the UUID places nothing, and mkfs.btrfs refuses one that it has seen). Lazy
-# initialisation would go on writing while the trial is measured.
+# orders names in directories and spreads directories over groups. It is fixed, so that equal trials
+# get equal layouts. (The UUID has no influence on places, and mkfs.btrfs refuses one that it has
+# seen.) Lazy initialisation would write in the background while the trial is measured.
 EXT_MKFS = (
     *("-q", "-F", "-i", "16384", "-E"),
     "nodiscard,lazy_itable_init=0,lazy_journal_init=0,"
@@ -68,12 +68,12 @@ def _ext(name: str, *, journal: bool, more: Mapping[str, Setting] | None = None)
 
 
 EXT2 = _ext("ext2", journal=False)
-# ext2 has a driver of its own in some kernels, which takes no such option.
+# In some kernels, ext2 has its own driver, which does not know the option discard.
 EXT3 = _ext("ext3", journal=True, more={"discard": DISCARD})
 EXT4 = _ext(
     "ext4",
     journal=True,
-    # It fills the slot of the journal's mode: without a journal, a data= option stops the mount.
+    # `nojnl` fills the slot of the journal's mode, as a mount without a journal refuses data=.
     more={
         "nojnl": Setting("data", "no journal", ("-O", "^has_journal")),
         "discard": DISCARD,

@@ -22,7 +22,7 @@ BTRFS_INSPECT = ("btrfs", "inspect-internal")
 
 
 def btrfs_copies(text: str) -> dict[str, int]:
-    """Return how many copies data and metadata have: 2 where mkfs chose DUP, 1 where single."""
+    """Return the number of copies of data and metadata: 2 if mkfs chose DUP, 1 if single."""
     found = {}
     for kind in ("data", "metadata"):
         match = re.search(rf"type {kind.upper()}\|(\w+)", text)
@@ -58,11 +58,11 @@ BTRFS = FileSystem(
 )
 
 F2FS_POWERS = {"block_b": "log_blocksize", "segment_blocks": "log_blocks_per_seg"}
-"""Numbers of the superblock that are given as powers of two."""
+"""Fields of the superblock that hold the logarithm (base 2) of a number."""
 
 
 def f2fs_superblock(text: str) -> dict[str, int]:
-    """Return block and segment size from the superblock as `dump.f2fs -d 1` prints it."""
+    """Return the block and the segment size from the output of `dump.f2fs -d 1`."""
     found = {
         name: re.search(rf"^{field}\s+\[0x\s*[0-9a-f]+ : (\d+)\]", text, re.M)
         for name, field in F2FS_POWERS.items()
@@ -75,7 +75,7 @@ F2FS = FileSystem(
     mkfs=("-q", "-f", "-t", "0"),
     # mkfs.f2fs 1.15 refuses 48 MiB.
     minimum_b=52 * MIB_B,
-    # Before 1.16 mkfs.f2fs has no argument for the block size, which is that of a page.
+    # Before 1.16, mkfs.f2fs has no argument for the block size. It is the size of a page.
     defaults=(block(4096), STRICTATIME, NODISCARD),
     options={**ATIME_OPTIONS, "discard": DISCARD},
     inspections=(Inspection(("dump.f2fs", "-d", "1"), f2fs_superblock),),
@@ -90,7 +90,7 @@ F2FS = FileSystem(
 NILFS2 = FileSystem(
     name="nilfs2",
     mkfs=("-q", "-f", "-K"),
-    # mkfs.nilfs2 2.2 asks for 16 segments of 8 MiB, and its superblocks.
+    # mkfs.nilfs2 2.2 needs 16 segments of 8 MiB, and its superblocks.
     minimum_b=130 * MIB_B,
     defaults=(block(4096, "-b", "4096"), STRICTATIME),
     options={
@@ -116,7 +116,7 @@ NILFS2 = FileSystem(
         "data": "it writes logs instead of journalling",
         "cow": "it never overwrites in place",
     },
-    # mount.nilfs2 starts it.
+    # mount.nilfs2 starts this program.
     cleaner="nilfs_cleanerd",
 )
 
@@ -124,7 +124,10 @@ UNITS_B = {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "KiB": 1 << 10, "M": 1 << 
 
 
 def bcachefs_superblock(text: str) -> dict[str, int]:
-    """Return block and node size from what `bcachefs show-super` prints (`4k`, `4.00 KiB`)."""
+    """Return the block and the node size from the output of `bcachefs show-super`.
+
+    Sizes look like `4k` or `4.00 KiB`.
+    """
     sizes = {}
     for name, field in {"block_b": "block_size", "node_b": "btree_node_size"}.items():
         match = re.search(rf"^\s*{field}:\s+([\d.]+) ?({'|'.join(UNITS_B)})\s*$", text, re.M)
@@ -136,7 +139,7 @@ def bcachefs_superblock(text: str) -> dict[str, int]:
 BCACHEFS = FileSystem(
     name="bcachefs",
     mkfs=("-q", "-f"),
-    # What it takes at least differs from version to version; so much is enough for all.
+    # The least size differs between versions. This is enough for all.
     minimum_b=256 * MIB_B,
     defaults=(block(4096, "--block_size=4k"), STRICTATIME),
     options=ATIME_OPTIONS,

@@ -1,4 +1,4 @@
-"""File systems that are served from folders on one of the kernel: GreenFS, and NFS."""
+"""File systems that are served from folders on a file system of the kernel: GreenFS and NFS."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ GREENFS = replace(
         "nodisk": Setting("disk", "no disk that sleeps"),
     },
 )
-"""Its folders lie on one ext4, or on one each, made and mounted as a cell of ext4 with the same
-options is."""
+"""Its folders are on one ext4, or each on its own. Each ext4 is made and mounted like a cell of
+ext4 with the same options."""
 
 NFS = replace(EXT4, name="nfs", below="ext4", exported=True)
-"""The server's folder lies on one ext4, made and mounted so, too."""
+"""The folder of the server is on one ext4, which is made and mounted in the same way."""

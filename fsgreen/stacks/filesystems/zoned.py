@@ -1,4 +1,4 @@
-"""Which cells can be made on a zoned disk."""
+"""Checks which cells can be made on a zoned disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LISTED = "docs/vm.md lists what zoned disks take"
 
 
 def check(recipe: Recipe, zones: Mapping[str, int]) -> None:
-    """Raise `FsgreenError` for a cell that cannot be made on these zones (see `zones.of`)."""
+    """Raise `FsgreenError` if a cell cannot be made on these zones, as `zones.of` returns them."""
     name, how = recipe.file_system.name, recipe.file_system.zoned
     options = recipe.option.split("+")
     if how is None:

@@ -1,1 +1,1 @@
-"""A stack in the guest of a virtual machine: what asks for it here, and what makes it there."""
+"""A stack in the guest of a virtual machine: the part on the host, and the part in the guest."""

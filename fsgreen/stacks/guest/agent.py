@@ -1,7 +1,7 @@
-"""In the guest: its first program. It makes file systems and runs programs as it is asked.
+"""In the guest: its first program. It makes file systems and runs programs on request.
 
-What it works with is what makes them on any machine: `KernelStack` on a device. It ends with the
-connection: the kernel then stops, and QEMU with it.
+It uses the same code as any machine: `KernelStack` on a device. It ends with the connection. Then
+the kernel stops, and QEMU with it.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ MODULES = (
     "kyber-iosched",
     "mq-deadline",
 )
-"""There is no udev that would load them."""
+"""Kernel modules to load, as there is no udev that would do it."""
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 FILES = Path("/run/files")
 JOB = Path("/fsgreen/job.json")
-"""Where a job in virtual time lies, where the guest was started for one."""
+"""The file of a job in virtual time. It exists if the guest was started for one."""
 
 OF_STACK = ("prepare", "remount", "resident_share", "warm", "unmount")
-"""What is asked of the stack itself, by the names of its methods."""
+"""Requests to the stack itself, by the names of its methods."""
 
 
 class Agent:
-    """Answers requests: each is a method, by its name."""
+    """Answers requests. Each request is the name of a method."""
 
     def __init__(self) -> None:
         self._device: Any = None
         self._stack: KernelStack | None = None
 
     def ask(self, do: str, **what: Any) -> Any:
-        """Do what is asked by the name of a method, of the stack or of this."""
+        """Call the method of this name, of the stack or of the agent; return its answer."""
         answer = getattr(self._made() if do in OF_STACK else self, do)(**what)
         if isinstance(answer, Mount):
             paths = {"directory": answer.directory, "below": answer.below}
@@ -61,7 +61,7 @@ class Agent:
         return answer
 
     def open(self, **asked: Any) -> dict[str, Any]:
-        """Bring the disk up, as `GuestDisk` takes it; return what it is."""
+        """Bring the disk up, with the arguments of `GuestDisk`; return its description."""
         self._device = disk.GuestDisk(**asked)
         self._stack = KernelStack(self._device)
         described: dict[str, Any] = self._device.describe()
@@ -73,37 +73,37 @@ class Agent:
         self._made().check(levels)
 
     def load(self, levels: dict[str, Any]) -> None:
-        """Bring the device of these levels, at rest."""
+        """Set the device to these levels, at rest."""
         self._made().unmount()
         self._device.load(levels)
 
     def restore(self) -> None:
-        """Give the device back its scheduler."""
+        """Set the scheduler that the device had."""
         self._device.restore()
 
     def queue_state(self) -> dict[str, Any]:
-        """Return the queue as it is now."""
+        """Return the present queue."""
         return asdict(self._device.queue_state())
 
     def available(self) -> dict[str, str | None]:
-        """Return for each file system why it cannot be made here, None where it can."""
+        """Return, for each file system, why it cannot be made here; None if it can."""
         return {
             found.name: None if found.usable else found.why for found in filesystems.available()
         }
 
     def run(self, command: list[str]) -> str:
-        """Run a tool to its end and return what it printed."""
+        """Run a tool to its end; return its output."""
         return commands.run(command)
 
     def put(self, name: str, content: str) -> str:
-        """Keep a file; return where."""
+        """Write a file from its content in Base64; return its path."""
         FILES.mkdir(exist_ok=True)
         file = FILES / name
         file.write_bytes(base64.b64decode(content))
         return str(file)
 
     def ping(self) -> None:
-        """Say that somebody is there."""
+        """Do nothing: the answer shows that the agent runs."""
 
     def _made(self) -> KernelStack:
         if self._stack is None:
@@ -112,7 +112,7 @@ class Agent:
 
 
 def answer(agent: Agent, request: dict[str, Any]) -> dict[str, Any]:
-    """Do what is asked, and return the answer, or what went wrong."""
+    """Carry out a request; return its answer, or its error."""
     try:
         return {"answer": agent.ask(**request)}
     except FsgreenError as error:
@@ -122,7 +122,7 @@ def answer(agent: Agent, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Come up, say so, and answer until the connection ends."""
+    """Start, report that the guest is ready, and answer requests until the connection ends."""
     os.environ["XDG_STATE_HOME"] = "/run/state"
     subprocess.run(["modprobe", "--all", *MODULES], check=False)
     if JOB.exists():
@@ -143,13 +143,13 @@ def main() -> None:
 
 
 def _offer_control_groups() -> None:
-    """Let the memory of a workload be bounded."""
+    """Mount the control groups, so that the memory of a workload can be limited."""
     subprocess.run(["mount", "-t", "cgroup2", "cgroup2", str(CONTROL_GROUPS)], check=True)
     (CONTROL_GROUPS / "cgroup.subtree_control").write_text("+memory")
 
 
 def first() -> None:
-    """Be the first program: see to those whose parents ended, and stop the machine at the end."""
+    """Be the first program: reap orphaned processes, and stop the machine at the end."""
     agent = os.fork()
     if agent == 0:
         main()

@@ -1,4 +1,4 @@
-"""In the guest: the disk that QEMU gives it, or one that its own kernel makes."""
+"""In the guest: the disk from QEMU, or one that the guest's own kernel makes."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ WORK = Path("/work")
 NODES = {"virtio": Path("/dev/vda"), "nvme": Path("/dev/nvme0n1")}
 
 NULL_LATENCY_NS = 100_000
-"""What a request of the null block device takes: about that of a solid-state disk with flash."""
+"""The time of a request to the null block device: about that of a flash solid-state disk."""
 
 LEAST_CONVENTIONAL, CONVENTIONAL_SHARE = 4, 8
-"""How many zones of a null block device are conventional: as few, or one in so many. f2fs keeps its
+"""The conventional zones of a null block device: at least four, else one in eight. f2fs keeps its
 tables there."""
 
 IN_ORDER = "mq-deadline"
-"""The one scheduler that keeps the writes of a zone in their order (zone write locking; the block
-layer itself does so from Linux 6.10 on)."""
+"""The only scheduler that keeps the writes of a zone in order (zone write locking). From Linux 6.10
+on, the block layer does that itself."""
 
 
 class GuestVolume(Volume):
-    """A disk of the guest, whose state is what the other machine says of the file below it."""
+    """A disk of the guest. The host knows the state of the file below it."""
 
     state = DeviceState("initial", 0, 0, 0, "not restored: it lies below the guest", None)
 
     def initial(self) -> DeviceState:
-        """Empty its zones, if it has any; mkfs begins anew on what was written before."""
+        """Empty the zones, if there are any; otherwise leave the disk as it is."""
         if zones.of(self.node):
             with self.overwriting() as fd:
                 zones.reset(fd)
         return self.state
 
     def steady(self) -> DeviceState:
-        """Refuse; see `VmDevice.check`."""
+        """Raise `FsgreenError`, as `VmDevice.check` refuses this state."""
         raise FsgreenError(
             "the disk of a guest has no steady state",
             where=self.node,
@@ -59,22 +59,22 @@ class GuestVolume(Volume):
 
 
 class GuestDisk(RealDevice):
-    """The one disk of the guest.
+    """The only disk of the guest.
 
     Parameters
     ----------
     drive : str
         `virtio`, `nvme` or `null`.
     size_b : int
-        Its bytes, where the guest makes it.
+        Its size in bytes, if the guest makes it.
     state : mapping
         `left` and `remembers` of its `DeviceState`.
     scheduler : str, optional
-        I/O scheduler of cells that name none.
+        The I/O scheduler of cells that name none.
     rotates : bool, optional
-        What the kernel is told of it: QEMU's disks do not say.
+        Whether to tell the kernel that it rotates, as QEMU's disks do not say.
     zone_mib : int, optional
-        The size of its zones, if it is a zoned one.
+        The size of its zones, if it is zoned.
 
     Raises
     ------
@@ -110,7 +110,7 @@ class GuestDisk(RealDevice):
         super().__init__(work, volume, scheduler or (IN_ORDER if self._zones else None))
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` also for a scheduler that keeps no order of the writes of a zone."""
+        """Raise `FsgreenError` also if a scheduler does not keep the writes of a zone in order."""
         super().check(levels)
         scheduler = scheduler_of(levels) or self._scheduler
         if self._zones and scheduler != IN_ORDER:
@@ -122,14 +122,14 @@ class GuestDisk(RealDevice):
             )
 
     def load(self, levels: Levels) -> None:
-        """Set how many requests it gets at once where that is asked for, and what any disk has."""
+        """Set the number of requests, if the levels have one, and the levels of any real disk."""
         depth = levels.get("queue_depth")
         if depth is not None:
             self._queue.set_depth(max(depth, self._queue.least_depth()))
         super().load(levels)
 
     def describe(self) -> dict[str, Any]:
-        """Return size, queue and zones."""
+        """Return the size, the queue and the zones."""
         return {
             "size_b": self.volume.size_b,
             "device": self.name,
@@ -139,7 +139,7 @@ class GuestDisk(RealDevice):
 
 
 def _zones_of(node: Path, zone_mib: int | None) -> dict[str, int]:
-    """Return the zones of a disk; raises `FsgreenError` for others than those asked for."""
+    """Return the zones of a disk. Raises `FsgreenError` if they have another size."""
     found = zones.of(node)
     if zone_mib is not None and found.get("zone_b") != zone_mib << 20:
         raise FsgreenError(
@@ -152,7 +152,7 @@ def _zones_of(node: Path, zone_mib: int | None) -> dict[str, int]:
 
 
 def _null_disk(size_b: int, zone_mib: int | None) -> tuple[Path, Proof]:
-    """Make a null block device that keeps what is written; return its node and what shows it."""
+    """Make a null block device that stores its data; return its node and its proof."""
     subprocess.run(["modprobe", "null_blk", "nr_devices=0"], check=True)
     if not CONFIGURED.is_dir():
         subprocess.run(["mount", "-t", "configfs", "config", str(CONFIGURED.parent)], check=True)

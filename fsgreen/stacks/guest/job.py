@@ -1,7 +1,7 @@
-"""In the guest: a job in virtual time. Nothing reaches the guest while it runs.
+"""In the guest: a job in virtual time. No input reaches the guest while it runs.
 
-What it writes goes through a serial line at the end of each trial, so that the same job takes the
-same instructions each time.
+The output goes through a serial line at the end of each trial, so that the same job takes the same
+instructions each time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fsgreen.devices.vm.wire import write_whole
 
 LINE = Path("/dev/ttyS1")
 DIRECTORY = "@directory@"
-"""Stands in the arguments of programs for where the file system is mounted."""
+"""The placeholder of the mount point in the arguments of programs."""
 
 Ask = Callable[..., Any]
-"""Does one of the things that the agent does of a trial, by its name."""
+"""The function `Agent.ask`: it carries out a request, by its name."""
 
 
 def run(ask: Ask, job: dict[str, Any]) -> None:
-    """Run the trials of a job one after the other; each is a line of what comes out."""
+    """Run the trials of a job one after the other. Each writes a line of the output."""
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(line)
     try:
@@ -55,7 +55,7 @@ def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
 
 
 def _called(command: list[str], directory: str) -> dict[str, Any]:
-    """Run the workload engine; return its `report`, or the `error` that it ended with."""
+    """Run the workload engine; return its `report`, or its `error`."""
     words = [word.replace(DIRECTORY, directory) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""In the guest: runs the programs that the other machine asks for, one at a time on each port."""
+"""In the guest: runs programs for the host, one at a time on each port."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from fsgreen.devices.vm.wire import ALIVE_S, PIECE_B, Channel, Ended
 CLONE_NEWTIME = 0x80
 OFFSETS = Path("/proc/self/timens_offsets")
 LATER_S = 0.2
-"""How long a port that nobody is connected to is left alone."""
+"""Interval of looks at a port that has no connection."""
 
 NS_PER_S = 1_000_000_000
 
 
 def serve(port: Path) -> None:
-    """Run what comes on a port, without end."""
+    """Run the programs that are requested on a port. It never returns."""
     fd = os.open(port, os.O_RDWR)
     channel = Channel(fd)
     while True:
@@ -38,16 +38,16 @@ def serve(port: Path) -> None:
             time.sleep(LATER_S)
             continue
         if "run" not in request:
-            continue  # meant for a program that has ended
+            continue  # a message for a program that has ended
         ahead_ns = request["now_ns"] - time.monotonic_ns()
         _in_child(partial(_with_clock, channel, request["run"], ahead_ns))
 
 
 def _with_clock(channel: Channel, command: list[str], ahead_ns: int) -> None:
-    """Run a program by the clock of the other machine, so that records have one clock.
+    """Run a program with the clock of the host, so that records have one clock.
 
-    A time namespace is entered by children that share no memory (time_namespaces(7)), which those
-    that `subprocess` starts may do.
+    Only children that share no memory enter a new time namespace (time_namespaces(7)). Children of
+    `subprocess` may share memory, so the program runs in a fork.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWTIME):
@@ -58,7 +58,7 @@ def _with_clock(channel: Channel, command: list[str], ahead_ns: int) -> None:
 
 
 def _in_child(work: Callable[[], None]) -> None:
-    """Do something in a process of its own, and wait for its end."""
+    """Call a function in a forked process, and wait for its end."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -73,7 +73,7 @@ def _in_child(work: Callable[[], None]) -> None:
 
 
 def run(channel: Channel, command: list[str]) -> None:
-    """Run a program, and pass on what it and the one who asked for it say."""
+    """Run a program, and pass on its input, output, signals and exit status."""
     try:
         process = subprocess.Popen(
             command,
@@ -97,7 +97,7 @@ def run(channel: Channel, command: list[str]) -> None:
 
 
 def _relay(channel: Channel, process: subprocess.Popen[bytes]) -> None:
-    """Pass on what comes until the program has closed its output."""
+    """Pass on messages until the program has closed its output."""
     assert process.stdin and process.stdout and process.stderr
     outputs = {process.stdout.fileno(): "out", process.stderr.fileno(): "err"}
     said_s = time.monotonic()
@@ -133,7 +133,7 @@ def _obey(message: dict[str, Any], process: subprocess.Popen[bytes]) -> None:
 
 
 def port_of(name: str) -> Path:
-    """Return the device of a port by its name; waits until the kernel has found it."""
+    """Return the device of a port by its name, once the kernel has found it."""
     deadline_s = time.monotonic() + 30
     while time.monotonic() < deadline_s:
         for file in Path("/sys/class/virtio-ports").glob("*/name"):

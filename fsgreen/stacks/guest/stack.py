@@ -1,4 +1,4 @@
-"""The stack `guest`: a file system that a guest makes, asked for from here."""
+"""The stack `guest`: a file system that a guest makes at the request of this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GuestStack:
 
     @staticmethod
     def available() -> Availability:
-        """Return what the kernel of the guest has."""
+        """Return the file systems of the guest's kernel."""
         names = "ext2 to ext4, xfs, btrfs, f2fs, nilfs2, reiserfs, jfs, nfs"
         return Availability("guest", True, names)
 
@@ -33,17 +33,17 @@ class GuestStack:
         """Return None: any of the guest's file systems can be made."""
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if a cell is unknown; the device has asked the guest."""
+        """Raise `FsgreenError` if a cell is unknown. The device checks the rest in the guest."""
         filesystems.recipe(levels["file_system"], levels["option"])
 
     def prepare(self, levels: Levels, seed: int) -> Mount:
-        """Make, mount and verify the file system, anew."""
+        """Make, mount and verify a new file system."""
         return self._mount(
             self._device.ask("prepare", levels=self._device.in_guest(levels), seed=seed)
         )
 
     def remount(self) -> Mount:
-        """Return the same file system with a cold cache."""
+        """Mount the same file system again, with a cold cache."""
         return self._mount(self._device.ask("remount"))
 
     def resident_share(self) -> float:
@@ -55,7 +55,7 @@ class GuestStack:
         return float(self._device.ask("warm"))
 
     def unmount(self) -> None:
-        """Unmount what is mounted."""
+        """Unmount everything in the guest."""
         self._device.rest()
 
     def _mount(self, said: dict[str, Any]) -> Mount:
