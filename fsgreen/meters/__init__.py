@@ -1,4 +1,4 @@
-"""Meters: where power comes from, real or modelled, and how a trial records it."""
+"""Meters: the sources of power readings, real or modelled, and their recording during a trial."""
 
 from fsgreen.meters.core.base import Chunk, Driver, Imported, Importer, Meter, Parser
 from fsgreen.meters.core.capture import Capture, silence_s

@@ -1,6 +1,6 @@
-"""Answers of polled meters: read without an exception whatever they hold, checked, and flagged.
+"""Answers of polled meters: they are parsed without exceptions, checked, and flagged.
 
-Of a counter of energy a wrap is undone, and what cannot be known is not guessed.
+For a counter of energy, wraps are undone. A value that cannot be known is not guessed.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.trace import MeterInfo
 
 AGREEMENT = 0.10
-"""How far V * I * power factor differs from W on sound meters."""
+"""Largest relative difference of V * I * power factor from W on sound meters."""
 
 MIN_FACTOR = 0.02
-"""No load of interest has a power factor below this; a value in another unit looks as if."""
+"""Least power factor of real loads. A value in a wrong unit looks like a smaller one."""
 
 SLACK_S = 0.01
-"""By how much the host's times of two answers may be off; ten updates of a RAPL counter."""
+"""Largest error of the host's time between two answers; ten updates of a RAPL counter."""
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
 _PLACE = re.compile(r"[0-9]{1,3}")
 
 
 def json_object(data: bytes | str) -> dict[str, Any] | None:
-    """Return the JSON object that an answer holds, None where it holds none."""
+    """Return the JSON object in an answer; None if it is not one."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -39,9 +39,9 @@ def json_object(data: bytes | str) -> dict[str, Any] | None:
 
 
 def at(tree: Any, *path: str | int) -> Any:
-    """Return what stands in a JSON document at a path of keys and places, None where nothing does.
+    """Return the value at a path of keys and places in a JSON document; None if there is none.
 
-    A place may be given as its digits.
+    A place in a list may be given as digits.
     """
     for step in path:
         if isinstance(tree, dict):
@@ -54,26 +54,26 @@ def at(tree: Any, *path: str | int) -> Any:
 
 
 def whole(value: Any) -> int | None:
-    """Return the whole number that a text holds, None where it holds something else."""
+    """Return the whole number in a text; None if it is anything else."""
     text = value.strip() if isinstance(value, str) else ""
     return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def number(value: Any) -> float:
-    """Return a number of a JSON document, NaN where the value is none or not finite."""
+    """Return a number of a JSON document; NaN if the value is no number, or too large."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return NAN
     return float(value) if abs(value) < 1e300 else NAN
 
 
 def quality(flags: Iterable[str]) -> str:
-    """Return flags as a reading has them: each once, by `|`; "ok" where there is none."""
+    """Return the quality of a reading: its flags, each once, joined by `|`; "ok" without flags."""
     return "|".join(dict.fromkeys(flags)) or "ok"
 
 
 @dataclass
 class Answer:
-    """What one answer says, NaN what it does not say; `flags` tell why a value is NaN."""
+    """The values of one answer; NaN if it does not have one. `flags` say why a value is NaN."""
 
     power_w: float = NAN
     voltage_v: float = NAN
@@ -84,12 +84,12 @@ class Answer:
 
 
 class Checks:
-    """Flags what contradicts the meter's range, itself, or the answer before it.
+    """Flags answers that contradict the meter's range, themselves, or the previous answer.
 
-    missing (no power, and no reason given), negative, over-range, inconsistent (W against V * I),
-    reset (the counter went back), and the remark stale: power, volts, amperes and counter are all
-    what they were. Values stay as the meter gave them. `slack_va`: how far V * I may be off by
-    rounding alone.
+    The flags are missing (no power, and no reason), negative, over-range, inconsistent (W against
+    V * I) and reset (the counter went back). The remark stale says that power, voltage, current and
+    counter are all unchanged. Values are never changed. `slack_va` is the largest error of V * I by
+    rounding.
     """
 
     def __init__(self, range_w: float, slack_va: float) -> None:
@@ -130,9 +130,9 @@ class Checks:
 
 
 class AnswerParser(ABC):
-    """Readings of a meter of which each answer is one, by `Checks`; a driver says what it holds.
+    """The parser of a meter whose answers are one reading each. A driver parses the answers.
 
-    `slack_va` is that of `Checks`, which a class may state and `__init__` may be told.
+    `slack_va` is the parameter of `Checks`. A subclass or `__init__` may set it.
     """
 
     slack_va: ClassVar[float] = 0.0
@@ -147,18 +147,18 @@ class AnswerParser(ABC):
 
     @abstractmethod
     def answer(self, data: bytes) -> Answer:
-        """Return what an answer says; never raises on any bytes."""
+        """Return the values of an answer. It never raises, on any bytes."""
 
 
 class EnergyCounter:
-    """One counter in microjoules; `total_uj` is what it has counted since the first answer.
+    """A counter in microjoules. `total_uj` is what it has counted since the first answer.
 
     Parameters
     ----------
     range_w : float
-        More than this the counted part can never draw. It tells a wrap from a reset.
+        The largest power that the counted part can draw. It tells a wrap from a reset.
     wrap_uj : int, optional
-        The highest count, after which the counter starts again at 0. None: it never wraps.
+        The count at which the counter starts again at 0. None means that it never wraps.
     """
 
     def __init__(self, range_w: float, wrap_uj: int | None = None) -> None:
@@ -168,11 +168,11 @@ class EnergyCounter:
         self.total_uj = 0
 
     def advance(self, time_s: float, count_uj: int) -> tuple[float, str] | None:
-        """Return the mean power since the answer before, in watts, and a flag.
+        """Return the mean power since the previous answer, in watts, and a flag.
 
-        None at the first answer. The flag is ok or wrapped; or power is NaN, and the flag says
-        why: lost (the span may hold more than one wrap), reset (the counter went back, and by
-        more than a wrap explains), over-range (it grew faster than the part can draw),
+        None at the first answer. The flag is ok or wrapped. Otherwise the power is NaN, and the
+        flag says why: lost (the span may have more than one wrap), reset (the counter went back by
+        more than a wrap explains), over-range (it grew faster than the part can draw), or
         out-of-order.
         """
         last, self._last = self._last, (time_s, count_uj)

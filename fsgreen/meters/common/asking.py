@@ -1,4 +1,4 @@
-"""What drivers ask on this machine: attributes of sysfs, which hold a value each, and programs."""
+"""Sources of values on this machine: attributes of sysfs, and programs."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ BUSY = {
     errno.EREMOTEIO,
     errno.ETIMEDOUT,
 }
-"""What a sensor that sleeps or is not answering now gives; it may answer at the next question."""
+"""Errors of a sensor that sleeps or does not answer now. It may answer the next request."""
 
 MAX_LINES = 3
-"""Of a complaint."""
+"""Most lines of a program's error message that are shown."""
 
 
 def attribute(path: Path) -> str:
-    """Return what an attribute holds, without blanks around it; empty where it cannot be read."""
+    """Return the value of an attribute without surrounding blanks; "" if it cannot be read."""
     try:
         return path.read_text("latin-1").strip()
     except OSError:
@@ -39,9 +39,10 @@ def attribute(path: Path) -> str:
 
 
 def gather(paths: Mapping[str, Path], remedy: str) -> bytes:
-    """Return attributes as they are, by name, as one JSON object; null for one that is busy now.
+    """Return the unchanged attributes by name, as one JSON object; null if one is busy now.
 
-    Raises FsgreenError where one is gone, or may not be read: `remedy` tells how to get the right.
+    Raises FsgreenError if an attribute is gone, or may not be read. `remedy` is the next step to
+    get the permission.
     """
     return json.dumps({name: _text(path, remedy) for name, path in paths.items()}).encode()
 
@@ -63,7 +64,7 @@ def _text(path: Path, remedy: str) -> str | None:
 
 
 def missing(program: str, package: str) -> str | None:
-    """Return that a program is not installed and the command that installs it, or None."""
+    """Return how to install a program that is missing, in a sentence; None if it is installed."""
     if paths.program(program) is not None:
         return None
     return f"{program} is not installed: apt install {package}"
@@ -76,11 +77,11 @@ def answer(
     next_step: str,
     environment: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return what a program printed.
+    """Run a program; return its output.
 
-    It runs in a session of its own, so that a Ctrl-C meant for the harness does not cut an answer
-    short. Raises FsgreenError, with `next_step`, where it is missing, says nothing within
-    `timeout_s` (it is killed), or ends with a status other than 0.
+    It runs in its own session, so that a Ctrl-C for the harness does not cut its answer short.
+    Raises FsgreenError, with `next_step`, if the program is missing, does not end within
+    `timeout_s` (it is then killed), or ends with a status other than 0.
     """
     where = " ".join(command)
     path = paths.program(command[0])
@@ -120,9 +121,9 @@ def answer(
 
 
 def _complaint(said: bytes) -> str:
-    """Return the first lines of a complaint, without the help that nvme prints in bold after it.
+    """Return the first lines of an error message, without the help that nvme prints in bold.
 
-    The first line alone can be beside the point: ipmitool begins with a list that it lacks.
+    The first line alone may not help: ipmitool begins with a list of missing files.
     """
     lines = (line.strip() for line in said.decode("utf-8", "replace").splitlines())
     plain = takewhile(lambda line: "\x1b" not in line, filter(None, lines))

@@ -1,4 +1,4 @@
-"""What meters in software are made of: a pseudo-terminal or a server, which a thread serves."""
+"""Base classes of emulators: a pseudo-terminal or a server, which a thread serves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fsgreen.errors import FsgreenError
 
 
 class TerminalEmulator(ABC):
-    """A meter on a pseudo-terminal; `port` is the path that a driver opens, from entry to exit."""
+    """A meter on a pseudo-terminal. `port` is the path for the driver, from entry to exit."""
 
     def __init__(self) -> None:
         self._unplugging = threading.Lock()
@@ -28,18 +28,18 @@ class TerminalEmulator(ABC):
 
     @abstractmethod
     def hear(self, data: bytes) -> None:
-        """Take what a driver sent."""
+        """Handle bytes from the driver."""
 
     @abstractmethod
     def wait_s(self) -> float | None:
-        """Return in how many seconds there is something to say; None: when asked."""
+        """Return the seconds until there is something to send; None means only when asked."""
 
     @abstractmethod
     def speak(self) -> None:
         """Send what is due, if anything is."""
 
     def write(self, data: bytes) -> None:
-        """Send bytes; those for which the line has no room wait until it has."""
+        """Send bytes. If the line has no room, the rest waits until it has."""
         self.unsent += data
         with suppress(BlockingIOError):
             self.unsent = self.unsent[os.write(self._master, self.unsent) :]
@@ -61,11 +61,11 @@ class TerminalEmulator(ABC):
 
     @property
     def reached_by(self) -> Mapping[str, Any]:
-        """The port."""
+        """The settings with which the driver connects to it: the port."""
         return {"port": self.port}
 
     def unplug(self) -> None:
-        """Take the port away, as a pulled cable does; harmless when repeated, from any thread."""
+        """Remove the port, like a pulled cable. Any thread may call it, repeatedly."""
         with self._unplugging:
             if self._wake is not None:
                 os.eventfd_write(self._wake, 1)
@@ -75,7 +75,7 @@ class TerminalEmulator(ABC):
 
     def _serve(self, wake: int) -> None:
         try:
-            with suppress(FsgreenError):  # of the power model; the port goes with it
+            with suppress(FsgreenError):  # an error of the power model removes the port
                 while True:
                     full = [self._master] if self.unsent else []
                     ready, room, _ = select.select([self._master, wake], full, [], self.wait_s())
@@ -92,7 +92,7 @@ class TerminalEmulator(ABC):
 
 
 class ServerEmulator:
-    """A meter that a server plays on this machine, from entry to exit; `port` is where it listens.
+    """A meter that a server on this machine emulates, from entry to exit. It listens on `port`.
 
     A handler adds its connection to `lines` while it is open.
     """
@@ -118,14 +118,14 @@ class ServerEmulator:
         self._server.server_close()
 
     def hang_up(self) -> None:
-        """End the connections that are open, as a server does with those that rest."""
+        """End the open connections, as a server does with idle ones."""
         for line in list(self.lines):
-            with suppress(OSError):  # of one that has just ended
+            with suppress(OSError):  # the connection has just ended
                 line.shutdown(socket.SHUT_RDWR)
 
 
 class WebEmulator(ServerEmulator, ABC):
-    """A meter that answers over HTTP on this machine, from entry to exit; `host` has its port."""
+    """A meter that answers over HTTP on this machine, from entry to exit. `host` has its port."""
 
     def __init__(self) -> None:
         server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -135,27 +135,27 @@ class WebEmulator(ServerEmulator, ABC):
 
     @abstractmethod
     def document(self, path: str) -> Any:
-        """Return what a path holds, None where there is nothing."""
+        """Return the document at a path; None if there is none."""
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        """Answer one question by the document at its path, as JSON."""
+        """Answer a request with the document at its path, as JSON."""
         document = self.document(request.path)
         send(request, 404 if document is None else 200, json.dumps(document).encode())
 
 
 def send(request: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
-    """Answer a question with a body; `headers` go before those that tell of it."""
+    """Answer a request with a body. `headers` replace or add to the usual ones."""
     request.send_response(status)
     told = {"Content_Type": "application/json", "Content_Length": f"{len(body)}", **headers}
     for name, value in told.items():
         request.send_header(name.replace("_", "-"), value)
     request.end_headers()
-    with suppress(BrokenPipeError, ConnectionResetError):  # of who no longer listens
+    with suppress(BrokenPipeError, ConnectionResetError):  # the client is gone
         request.wfile.write(body)
 
 
 def _handler(emulator: WebEmulator) -> type[BaseHTTPRequestHandler]:
-    """Return the class that answers for an emulator, as http.server wants one."""
+    """Return the handler class of an emulator, as http.server needs one."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -173,6 +173,6 @@ def _handler(emulator: WebEmulator) -> type[BaseHTTPRequestHandler]:
             emulator.answer(self)
 
         def log_message(self, *_: object) -> None:
-            """Keep quiet."""
+            """Print nothing."""
 
     return Handler

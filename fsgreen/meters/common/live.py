@@ -1,4 +1,4 @@
-"""Meters that answer when they are asked, and meters that send by themselves."""
+"""Base classes of live meters: those that answer requests, and those that send by themselves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from fsgreen.trace import MeterInfo, identity_flaws
 
 
 class Polled:
-    """A meter that `ask` asks; it raises FsgreenError where the meter does not answer.
+    """A meter that answers requests. `ask` requests an answer, or raises FsgreenError.
 
-    Questions are due at whole intervals (`MeterInfo.rate_hz`) after the start; those that time has
-    run over are left out, which the trace then shows as a gap. An answer as it came is a chunk.
+    Requests are due at whole intervals (`MeterInfo.rate_hz`) after the start. A request that is
+    late by an interval or more is skipped, which the trace then shows as a gap. Each unchanged
+    answer is a chunk.
     """
 
     def __init__(
@@ -28,15 +29,15 @@ class Polled:
         self._due_s = float("inf")
 
     def describe(self) -> MeterInfo:
-        """Return what the meter is."""
+        """Return the description of the meter."""
         return self._info
 
     def start(self) -> None:
-        """Ask for the first time at the next `read`."""
+        """Make the first request due at the next `read`."""
         self._due_s = time.monotonic()
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next answer with the time in the middle of its question and arrival."""
+        """Return the next answer. Its time is the middle between the request and its arrival."""
         now_s = time.monotonic()
         time.sleep(max(0.0, min(self._due_s - now_s, timeout_s)))
         asked_s = time.monotonic()
@@ -49,29 +50,29 @@ class Polled:
         return Chunk((asked_s + answered_s) / 2, answer)
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Send no more requests."""
         self._due_s = float("inf")
 
     def close(self) -> None:
-        """Release what `ask` uses."""
+        """Release the resources of `ask`."""
         self.stop()
         if self._release is not None:
             self._release()
 
 
 class ParserOf(Protocol):
-    """A parser's class, or what chooses among several."""
+    """The class of a parser, or a function that chooses among several."""
 
     def __call__(self, info: MeterInfo, /) -> Parser:
-        """Return the parser of a meter by its description."""
+        """Return the parser of a meter, given its description."""
 
 
 class Asked(Polled, ABC):
-    """A meter that is found by its settings, and again at every start.
+    """A polled meter that its settings identify, at opening and again at every start.
 
-    A driver says how it is identified and asked, by which parser its answers are read, and what it
-    holds open. Opening identifies the meter and asks it once; raises FsgreenError where the answer
-    holds no power.
+    A driver defines how to identify the meter, how to request an answer, which parser reads it, and
+    what must be released. Opening identifies the meter and requests one answer. It raises
+    FsgreenError if that answer has no power.
     """
 
     parser: ClassVar[ParserOf]
@@ -88,18 +89,18 @@ class Asked(Polled, ABC):
 
     @abstractmethod
     def identify(self) -> MeterInfo:
-        """Connect where there is no connection, set the meter up, and return what it is."""
+        """Connect if necessary, set the meter up, and return its description."""
 
     @abstractmethod
     def ask(self) -> bytes:
-        """Return the meter's answer as it came."""
+        """Request an answer, and return it unchanged."""
 
     def release(self) -> None:
-        """Let go what is open between two questions; harmless when repeated."""
+        """Release what is open between two requests. It may be repeated."""
         return
 
     def start(self) -> None:
-        """Identify the meter again, and ask for the first time at the next `read`."""
+        """Identify the meter again, and make the first request due at the next `read`."""
         try:
             _refuse_another(self._info, self.identify())
         except FsgreenError:
@@ -109,9 +110,9 @@ class Asked(Polled, ABC):
 
 
 class Streamed(ABC):
-    """A meter that sends, over a line that may be lost: a start then opens it anew.
+    """A meter that sends by itself over a line. If the line was lost, a start opens it again.
 
-    Who makes it calls `_identified` and keeps the result as `_info`.
+    The constructor of a subclass calls `_identified` and keeps the result as `_info`.
     """
 
     _info: MeterInfo
@@ -119,15 +120,15 @@ class Streamed(ABC):
     @property
     @abstractmethod
     def is_open(self) -> bool:
-        """Whether there is a line; one that failed is not open."""
+        """Whether the line is open. A line that has failed is not."""
 
     @abstractmethod
     def _open(self) -> None:
-        """Open the line; raises FsgreenError."""
+        """Open the line. It may raise FsgreenError."""
 
     @abstractmethod
     def _identify(self) -> MeterInfo:
-        """Ask what the meter is; raises FsgreenError."""
+        """Identify the meter. It may raise FsgreenError."""
 
     @abstractmethod
     def _begin(self) -> None:
@@ -135,18 +136,18 @@ class Streamed(ABC):
 
     @abstractmethod
     def _end(self) -> None:
-        """Make the meter send no more; raises FsgreenError where it is lost."""
+        """Make the meter stop sending. Raises FsgreenError if it is lost."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let the line go; harmless when repeated."""
+        """Close the line. It may be repeated."""
 
     def describe(self) -> MeterInfo:
-        """Return what the meter said of itself when it was opened."""
+        """Return the description of the meter, as identified when it was opened."""
         return self._info
 
     def start(self) -> None:
-        """Begin to deliver; a meter that was lost is opened again and must be the same."""
+        """Begin to deliver bytes. A lost meter is opened again, and must be the same one."""
         if not self.is_open:
             found = self._identified()
             try:
@@ -157,7 +158,7 @@ class Streamed(ABC):
         self._begin()
 
     def stop(self) -> None:
-        """Cease to deliver; harmless on a stopped or lost meter."""
+        """Stop delivering bytes. It may be called on a stopped or lost meter."""
         if self.is_open:
             try:
                 self._end()
@@ -174,7 +175,7 @@ class Streamed(ABC):
 
 
 def _refuse_another(info: MeterInfo, found: MeterInfo) -> None:
-    """Raise FsgreenError where what was found is not the meter that was opened."""
+    """Raise FsgreenError if the meter that was found is not the one that was opened."""
     if flaws := identity_flaws(info, found):
         raise FsgreenError(
             "not the same meter as before: " + "; ".join(flaw.detail for flaw in flaws),
@@ -184,7 +185,10 @@ def _refuse_another(info: MeterInfo, found: MeterInfo) -> None:
 
 
 def _refuse_powerless(info: MeterInfo, parser: Parser, answer: bytes) -> None:
-    """Raise where an answer gives no power; a counter gives no reading at its first answer."""
+    """Raise FsgreenError if a reading of an answer has no power.
+
+    The first answer of a counter gives no reading, which is no error.
+    """
     for reading in parser.feed(Chunk(time.monotonic(), answer)):
         if reading.power_w != reading.power_w:
             raise FsgreenError(

@@ -1,4 +1,4 @@
-"""A serial port opened for one program alone, whose every failure says what to do next."""
+"""A serial port that is opened exclusively. Every error has a next step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ FAULTS = {
 
 
 class SerialPort:
-    """An open port, 8N1. `burst_s`: how long the longest message takes on the line."""
+    """An open port, 8N1. `burst_s` is the time of the longest message on the line.
+
+    Raises FsgreenError if the port cannot be opened. Any method does if the meter is gone.
+    """
 
     def __init__(self, path: str, baud: int, burst_s: float, write_timeout_s: float = 2.0) -> None:
         self.path = path
@@ -53,11 +56,11 @@ class SerialPort:
 
     @property
     def is_open(self) -> bool:
-        """Whether the port is open; a port that failed is not."""
+        """Whether the port is open. A port that has failed is not."""
         return bool(self._line.is_open)
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return a burst with the arrival time of its first byte, None after `timeout_s`."""
+        """Return a burst, with the arrival time of its first byte; None after `timeout_s`."""
         try:
             if self._line.timeout != timeout_s:
                 self._line.timeout = timeout_s
@@ -71,7 +74,7 @@ class SerialPort:
             raise self._vanished() from error
 
     def until(self, whole: Callable[[bytes], bool], limit_s: float) -> bytes:
-        """Return what comes up to the end of a reply; less where that does not come in time."""
+        """Return the bytes up to the end of a reply; fewer if it is not complete in `limit_s`."""
         data = b""
         deadline_s = time.monotonic() + limit_s
         while not whole(data) and (left_s := deadline_s - time.monotonic()) > 0:
@@ -92,13 +95,13 @@ class SerialPort:
         self._line.close()
 
     def error(self, what: str, next_step: str) -> FsgreenError:
-        """Return what is wrong with the meter on this port."""
+        """Return an error about the meter on this port."""
         return FsgreenError(what, where=self.path, next_step=next_step)
 
     def unanswered(
         self, command: str, limit_s: float, *, heard: object, hint: str = ""
     ) -> FsgreenError:
-        """Return that no reply came, and whether something else was `heard`."""
+        """Return the error that no reply came; `heard` says whether other bytes came."""
         if heard:
             return self.error(
                 f"the port speaks garbage: it sends, but no reply to {command}",
@@ -123,11 +126,11 @@ class SerialMeter(Streamed):
 
     @property
     def is_open(self) -> bool:
-        """Whether the port is open; a port that failed is not."""
+        """Whether the port is open. A port that has failed is not."""
         return self._line.is_open
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
+        """Return the next bytes, with the arrival time of the first; None after `timeout_s`."""
         return self._line.read(timeout_s)
 
     def close(self) -> None:
@@ -136,13 +139,13 @@ class SerialMeter(Streamed):
 
 
 def usb_serial(path: str) -> str | None:
-    """Return the serial number of the USB adapter behind a port, None where there is none."""
+    """Return the serial number of the USB adapter behind a port; None if there is none."""
     device = os.path.realpath(path)
     return next((p.serial_number for p in list_ports.comports() if p.device == device), None)
 
 
 def usb_ports() -> list[str]:
-    """Return the ports of USB serial adapters, by names that stay the same when cables move."""
+    """Return the ports of USB serial adapters, by names that do not depend on the socket."""
     folder = Path("/dev/serial/by-id")
     named = sorted(map(str, folder.iterdir())) if folder.is_dir() else []
     return named or sorted(port.device for port in list_ports.comports() if port.vid is not None)

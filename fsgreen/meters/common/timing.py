@@ -1,6 +1,6 @@
-"""Times of a meter: of samples that it takes evenly on its own clock, and of how often it measures.
+"""Times of a meter: host times of samples that are even on its own clock, and its refresh period.
 
-A meter may answer faster than it measures: the same value again is no new one.
+A meter may answer faster than it measures. Then it repeats the same value.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ from numpy.typing import NDArray
 from fsgreen.meters.core.readings import NAN, Floats
 
 MAX_SLEW = 1e-3
-"""How far the clock's rate may be from nominal: crystals are within 1e-4, NTP slews by 5e-4."""
+"""Largest relative error of the clock's rate. Crystals are within 1e-4, and NTP slews by 5e-4."""
 
 MAX_DRIFT = 5e-4
 PROPORTIONAL, INTEGRAL = 0.3, 0.05
-"""Share of a window's error that the next window takes back, and that its drift learns: a pair of
-poles at 0.84, so that a drift of 100 ppm is followed within some ten windows."""
+"""Gains of the loop: the shares of a window's error that the next window corrects, and that go into
+the drift. They give a pair of poles at 0.84, so that a drift of 100 ppm is followed within about
+ten windows."""
 
 LOW = 0.1
-"""The quantile of the times between changes that is taken for one period: see `refresh_s`."""
+"""The quantile of the times between changes that stands for one period in `refresh_s`."""
 
 MIN_CHANGES = 4
 
 
 class SampleClock:
-    """Turns sample numbers into host times, from the arrival of some of them.
+    """Turns sample numbers into host times, given the arrival times of some samples.
 
-    An arrival is late by what lies between meter and host, and the least late of a window of
-    `window_s` tells the time. A loop with a proportional and an integral part follows it by
-    changing the rate, never by a step: times rise with the numbers and are as even as they are.
+    An arrival is late by the delay between meter and host. The least late arrival in a window of
+    `window_s` gives the time. A loop with a proportional and an integral part follows it by
+    changing the rate, never by a step. So times rise with the sample numbers, and are evenly
+    spaced.
     """
 
     def __init__(self, interval_s: float, window_s: float) -> None:
@@ -44,23 +46,23 @@ class SampleClock:
         self.forget()
 
     def forget(self) -> None:
-        """Forget the arrivals of late, after samples were renumbered."""
+        """Forget recent arrivals, after samples were renumbered."""
         self._opened_s: float | None = None
         self._least_s = float("inf")
         self._least_before_s = self.late_s = 0.0
-        """By how much the least late arrival of two windows together was late."""
+        """The lateness of the least late arrival in the last two windows, in seconds."""
 
     def lateness_s(self, number: int, arrived_s: float) -> float:
-        """Return how much later than expected a sample arrived; 0 for the first of all."""
+        """Return how much later than expected a sample arrived, in seconds; 0 for the first one."""
         if self._time_s is None:
             return 0.0
         return arrived_s - self._time_s - (number - self._number) * self._step_s
 
     def times_s(self, numbers: NDArray[np.int64], arrived_s: float | None) -> Floats:
-        """Return the host's time of the samples `numbers`, which follow those of the last call.
+        """Return the host times of the samples `numbers`, which follow those of the last call.
 
-        `arrived_s`: when the last of them came; None where that tells nothing, which the first
-        call cannot do without.
+        `arrived_s` is the arrival time of the last sample; None if it tells nothing. The first call
+        needs it.
         """
         last = int(numbers[-1])
         if self._time_s is None:
@@ -91,15 +93,16 @@ class SampleClock:
 
 
 def refresh_s(time_s: Sequence[float], values: Sequence[float]) -> float:
-    """Estimate how often a meter measures anew from when its value changes, in seconds.
+    """Estimate the refresh period of a meter in seconds, from the changes of its value.
 
-    A change can only come with a new measurement, so the times between changes are whole numbers
-    of periods, each seen up to one question late. The low quantile of them stands for one period,
-    tells how many each is, and their sum over that number is the period. Two measurements that
-    give the same value are then two periods, where the plain mean of the runs would count one.
+    The value changes only with a new measurement. So the time between two changes is a whole number
+    of periods, seen at most one request late. A low quantile of these times stands for one period,
+    and gives the number of periods in each. The period is the sum of the times over the sum of
+    these numbers. So two measurements with the same value count as two periods; a plain mean of the
+    times would count them as one.
 
-    NaN where the value changes too seldom to tell: vary the load, and watch for longer. A period
-    below the time between two questions cannot be seen, and comes out as that time.
+    NaN if the value changes too rarely: vary the load, and watch for longer. A period that is
+    shorter than the time between two requests cannot be seen. The result is then that time.
     """
     changes_s = [
         t for (_, before), (t, now) in pairwise(zip(time_s, values, strict=True)) if now != before

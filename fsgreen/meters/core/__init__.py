@@ -1,1 +1,1 @@
-"""What every meter has to do with: drivers found, settings, readings, raw bytes, capture."""
+"""Shared by all meters: the registry of drivers, settings, readings, raw bytes, capture."""

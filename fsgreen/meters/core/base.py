@@ -1,8 +1,8 @@
-"""What every meter driver is: a source of raw chunks, and a parser that turns them into readings.
+"""The interface of meter drivers: a source of raw chunks, and a parser that makes readings of them.
 
-A driver is live or reads files. Live ones are streams (the meter sends) or counters (the meter
-answers when asked; an answer is a chunk). The raw bytes and their arrival times are stored before
-anything is parsed, so a better parser can run again later.
+A driver is live or reads files. A live driver is a stream (the meter sends by itself) or a counter
+(the meter answers a request; each answer is a chunk). The raw bytes and their arrival times are
+stored before they are parsed, so a better parser can run again later.
 """
 
 from __future__ import annotations
@@ -16,57 +16,58 @@ from fsgreen.meters.core.settings import MeterSettings, Settings
 from fsgreen.trace import MeterInfo
 
 DeviceOf = Callable[[], str | None]
-"""Names the block device under test at this moment, None where there is none."""
+"""Returns the kernel's name of the present device under test; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Bytes as they came from a meter, and the host's monotonic time when they did."""
+    """Raw bytes from a meter, and the host's monotonic time of their arrival."""
 
     time_s: float
     data: bytes
 
 
 class Parser(Protocol):
-    """Turns the chunks of one capture into readings; holds what a cut chunk left over."""
+    """Turns the chunks of one capture into readings. It keeps the rest of an incomplete message."""
 
     def feed(self, chunk: Chunk) -> Sequence[Reading]:
-        """Return the readings that this chunk completes; never raises on any bytes.
+        """Return the readings that this chunk completes. It never raises, on any bytes.
 
-        A parser of more than some readings a second returns them as `Readings`.
+        A parser for many readings per second returns them as `Readings`.
         """
         ...
 
 
 class Meter(Protocol):
-    """A power meter. Stays open over a campaign; is started and stopped for every trial.
+    """A power meter. It stays open during a campaign, and is started and stopped for every trial.
 
-    Every method may raise FsgreenError: no such port, busy, silent, garbage, vanished, replaced.
+    Every method may raise FsgreenError: the port is missing or busy; the meter is silent, sends
+    garbage, has vanished, or was replaced.
     """
 
     def describe(self) -> MeterInfo:
-        """Return what the meter is, as identified when it was opened."""
+        """Return the description of the meter, as identified when it was opened."""
         ...
 
     def start(self) -> None:
-        """Begin to deliver; a meter that was lost is opened again and must be the same."""
+        """Begin to deliver bytes. A lost meter is opened again, and must be the same one."""
         ...
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next bytes, or None if there are none within `timeout_s`."""
+        """Return the next bytes; None if there are none within `timeout_s`."""
         ...
 
     def stop(self) -> None:
-        """Cease to deliver; harmless on a stopped or lost meter."""
+        """Stop delivering bytes. It may be called on a stopped or lost meter."""
         ...
 
     def close(self) -> None:
-        """Release the port; harmless when repeated."""
+        """Release the port. It may be repeated."""
         ...
 
 
 class Emulator(Protocol):
-    """A meter in software that speaks the real one's bytes, from entry to exit of its context."""
+    """A meter in software that sends the bytes of the real one while its context lasts."""
 
     def __enter__(self) -> Self: ...
 
@@ -74,27 +75,43 @@ class Emulator(Protocol):
 
     @property
     def reached_by(self) -> Mapping[str, Any]:
-        """The settings by which its driver reaches it."""
+        """The settings with which the driver connects to it."""
         ...
 
 
 EmulatorOf = Callable[[Callable[[], float], str], Emulator]
-"""Makes an emulator from the power in watts that it shows, which it may ask for at any time, and
-the serial number that it tells where its bytes hold one."""
+"""Makes an emulator. The arguments are a function that returns its present power in watts, which
+may be called at any time, and its serial number, if its bytes hold one."""
 
 
 @dataclass(frozen=True)
 class Driver:
-    """What the entry point of a live driver names.
+    """A live driver: the object that its entry point names.
 
-    `settings` declares what it may be told; `open` gets such settings and raises FsgreenError.
-    `parser` needs nothing but the meter's description, as it stands in a stored trace. `means`
-    tells by that, too, whether a power is the mean since the reading before, as the difference of a
-    counter is. `missing` returns why the driver cannot work here and the command that mends it, or
-    None. `find` returns what is plugged in, each as the lines of a testbed file that choose it; it
-    is quick, changes nothing, sends nothing to a meter and never raises. `emulator` is where an
-    `EmulatorOf` is that `emulate = true` imports, as in `package.module:name`; None where there is
-    none.
+    Attributes
+    ----------
+    name : str
+        The name of the driver, the same as that of the entry point.
+    kind : {"stream", "counter"}
+        Whether the meter sends by itself, or answers requests.
+    summary : str
+        What it measures, in a few words.
+    settings : type of MeterSettings
+        Declares the settings of the driver.
+    open : callable
+        Opens a meter with such settings. It may raise FsgreenError.
+    parser : callable
+        Makes a parser from nothing but the meter's description, which a stored trace has.
+    missing : callable
+        Returns why the driver cannot work here and the command that mends it; None if it can.
+    find : callable
+        Returns the connected meters, each as lines of a testbed file that choose it. It is quick,
+        changes nothing, sends nothing to a meter, and never raises.
+    emulator : str, optional
+        The place of an `EmulatorOf`, as `package.module:name`, that `emulate = true` imports.
+    means : callable
+        Returns, given the description, whether a power is the mean since the previous reading, as
+        for the difference of a counter.
     """
 
     name: str
@@ -111,12 +128,12 @@ class Driver:
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file of readings holds.
+    """The content of a file of readings.
 
-    The times of `readings` are of the meter's own clock: seconds since 1970 UTC where the file
-    says so, else since its first reading. `decisions` are sentences on what the reader had to
-    decide about the file, and what it left out. `means`: the power of each reading is the mean
-    since the reading before, so that the energy of all is their sum.
+    The times of `readings` are those of the meter's own clock: seconds since 1970 UTC if the file
+    has them, else since its first reading. `decisions` are sentences on what the importer had to
+    decide about the file, and on what it left out. `means` says that the power of each reading is
+    the mean since the previous reading, so that the total energy is their sum.
     """
 
     info: MeterInfo
@@ -127,11 +144,11 @@ class Imported:
 
 @dataclass(frozen=True)
 class Importer:
-    """What the entry point of a driver for files names.
+    """A driver for files: the object that its entry point names.
 
-    `settings` declares what it may be told, where the name is that of the file; `read` raises
-    FsgreenError on a file that it cannot trust. `columns` returns the names of what a file holds,
-    for who has to choose among them; a reader that knows its files has none.
+    `settings` declares its settings, whose `name` is that of the file. `read` parses the content of
+    a file, and raises FsgreenError if it cannot trust it. `columns` returns the names of the
+    columns of a file, if a person must choose among them; None if the importer knows its files.
     """
 
     name: str

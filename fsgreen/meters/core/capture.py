@@ -1,7 +1,7 @@
-"""Recording several meters during one trial: raw bytes to disk first, readings after.
+"""Records several meters during one trial: raw bytes go to disk first, readings are made later.
 
-What is parsed while the trial runs is for those who look on, and to see that a meter fails; only
-the newest of it is kept. The table of power is parsed from the raw bytes once the trial is over.
+Readings that are parsed during the trial serve live views and the detection of failing meters. Only
+the newest ones are kept. The table of power is parsed from the raw bytes after the trial.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from fsgreen.meters.core.registry import parser_of
 from fsgreen.trace import MeterInfo
 
 POLL_S = 1.2
-"""Longer than the interval of most meters, so that what wakes a thread is a reading. A capture
-stops with the next reading, or after this time."""
+"""Longest wait for bytes. It is longer than the interval of most meters, so that a reading wakes
+the thread. A capture stops at the next reading, or after this time."""
 
 SILENCE_S = 3.0
 SILENT_INTERVALS = 3
-"""A meter fails that gives no reading for both of these."""
+"""A meter fails if it gives no reading for this time and for this number of intervals."""
 
 HOST_INTERVAL_S = 1.0
 
 
 def silence_s(info: MeterInfo) -> float:
-    """Return how long a meter may give no reading before it counts as failed."""
+    """Return the longest time without a reading, in seconds, before a meter counts as failed."""
     return max(SILENCE_S, SILENT_INTERVALS / info.rate_hz)
 
 
 class Capture:
     """Record `meters`, and the host's counters, from entry to `stop`, `finish` or exit.
 
-    A failing meter sets `fault` and ends nothing else: the caller decides. Nothing is retried.
-    `ahead_s` is as `RawWriter` has it.
+    A failing meter sets `fault`, but ends nothing else: the caller decides. Nothing is retried.
+    `ahead_s` is the parameter of `RawWriter`.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class Capture:
         self._threads: list[threading.Thread] = []
         self._raw: RawWriter | None = None
         self.fault: FsgreenError | None = None
-        """Why the capture is not to be trusted, or None."""
+        """Why the capture cannot be trusted; None if it can."""
         self.cpu_s = 0.0
-        """Processor time of the threads that have ended."""
+        """Processor time of the threads that have ended, in seconds."""
 
     def __enter__(self) -> Self:
         infos = self.infos
@@ -91,28 +91,28 @@ class Capture:
         self.stop()
 
     def latest_w(self, name: str, since_s: float = float("-inf")) -> float | None:
-        """Return the newest sound power of a meter in watts, None if there is none since then."""
+        """Return the newest sound power of a meter since `since_s`, in watts; None without one."""
         return self._recent[name].latest_w(since_s)
 
     def since(self, name: str, time_s: float) -> Readings:
-        """Return the readings of a meter that are later than `time_s`, of the newest that are kept.
+        """Return the kept readings of a meter that are later than `time_s`.
 
-        For a live view, from any thread: give the time of the last reading that was seen.
+        A live view calls it, from any thread, with the time of the last reading that it has seen.
         """
         return self._recent[name].since(time_s)
 
     @property
     def infos(self) -> dict[str, MeterInfo]:
-        """What each meter is."""
+        """The description of each meter."""
         return {name: meter.describe() for name, meter in self._meters.items()}
 
     @property
     def running(self) -> bool:
-        """Whether it records."""
+        """Whether the capture is recording."""
         return self._raw is not None
 
     def on_fault(self, callback: Callable[[], object]) -> None:
-        """Call `callback` from another thread at the first fault, or now if there was one."""
+        """Call `callback` at the first fault, from another thread; at once if there was one."""
         with self._lock:
             if self.fault is None:
                 self._callbacks.append(callback)
@@ -120,12 +120,12 @@ class Capture:
         callback()
 
     def finish(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Stop, and return the tables of `power.parquet` and `host.parquet`, whole in memory."""
+        """Stop, and return the tables of `power.parquet` and `host.parquet`, in memory."""
         self.stop()
         return reparse(self._raw_path), self.host_table()
 
     def stop(self) -> None:
-        """End the recording and stop the meters; harmless when repeated."""
+        """End the recording and stop the meters. It may be repeated."""
         if self._raw is None:
             return
         self._stop.set()
@@ -161,7 +161,7 @@ class Capture:
         thread.start()
 
     def _record(self, name: str, info: MeterInfo, parser: Parser, raw: RawWriter) -> None:
-        """Listen until the end; a meter that fails is closed, so that it must identify anew."""
+        """Listen until the end. Close a meter that fails, so that it must be identified again."""
         try:
             self._listen(name, info, parser, raw)
         except Exception:

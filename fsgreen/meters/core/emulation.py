@@ -1,8 +1,8 @@
 """Meters in software (`emulate = true`): a driver that reads an emulator of its meter.
 
-The bytes are those of the real meter; the power is a model's. The record says so: boundary
-`modelled`, the model as the source, and a serial number that begins with `emulated` where the meter
-tells one.
+The bytes have the form of the real meter's, and the power comes from a model. The record says so:
+the boundary is `modelled`, the source is the model, and the serial number, if the meter has one,
+begins with `emulated`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROFILE = "fast10-system"
 
 
 class EmulationSettings(MeterSettings):
-    """What is told of an emulated meter, beside that by which its driver measures."""
+    """The settings of an emulated meter, besides those of its driver."""
 
     boundary: Literal["modelled"] = "modelled"
     covers: Texts | None = None
@@ -41,27 +41,28 @@ class EmulationSettings(MeterSettings):
 
 
 STEP_S = 0.5
-"""A model tells the mean power since it was last asked. Asked more often than this, it would see
-single ticks of the kernel's clock; within this time an emulator is told the same power again."""
+"""Least time between calls of a model, which returns the mean power since the last call. With
+shorter times, it would see single ticks of the kernel's clock. Until then, an emulator gets the
+same power again."""
 
 
 class EmulatedMeter:
-    """A meter of `driver` that reads `emulator`. A closed one is opened again with a new emulator.
+    """A meter of `driver` that reads an emulator. If it was closed, it starts a new emulator.
 
     Parameters
     ----------
     driver : Driver
-        Reads the emulator; its settings are `table` and those of the emulator.
+        The driver that reads the emulator. Its settings are `table` and those of the emulator.
     table : mapping
-        The meter's settings, without those by which the emulator is reached.
-    make : callable
-        Returns an emulator from the power that it is to show and a serial number.
+        The settings of the meter, without those that connect to the emulator.
+    make : EmulatorOf
+        Makes the emulator.
     power_w : callable
-        That power in watts. Where it raises FsgreenError, the meter raises the same.
+        Returns the power in watts. If it raises FsgreenError, the meter raises the same error.
     covers : sequence of str
         The parts whose power it is.
     source : str
-        What the power comes from, for the record.
+        The source of the power, for the record.
     """
 
     def __init__(
@@ -85,11 +86,11 @@ class EmulatedMeter:
         self._info = self._open()
 
     def describe(self) -> MeterInfo:
-        """Return what the meter is: the driver's, with a modelled power."""
+        """Return the driver's description of the meter, with the boundary `modelled`."""
         return self._info
 
     def start(self) -> None:
-        """Begin to deliver; an emulator that was closed or failed is started anew."""
+        """Begin to deliver bytes. An emulator that was closed or has failed is started again."""
         if self._cause is not None:
             self.close()
         if self._meter is None and identity_flaws(self._info, self._open()):
@@ -103,17 +104,17 @@ class EmulatedMeter:
             meter.start()
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next bytes as the driver does."""
+        """Return the next bytes from the driver."""
         with self._told() as meter:
             return meter.read(timeout_s)
 
     def stop(self) -> None:
-        """Cease to deliver."""
+        """Stop delivering bytes."""
         if self._meter is not None:
             self._meter.stop()
 
     def close(self) -> None:
-        """Close the driver's meter and end the emulator; harmless when repeated."""
+        """Close the driver's meter and end the emulator. It may be repeated."""
         self._meter = None
         self._opened.close()
 
@@ -154,7 +155,7 @@ class EmulatedMeter:
 
     @contextmanager
     def _told(self) -> Iterator[Meter]:
-        """Give the driver's meter; one that fails is opened anew at the next start."""
+        """Yield the driver's meter. If it fails, the next start opens it again."""
         if self._meter is None:
             raise FsgreenError(
                 "the emulated meter is closed",
@@ -166,7 +167,7 @@ class EmulatedMeter:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Tell what stopped the power model rather than what followed from it."""
+        """Raise the error that stopped the power model, in place of errors that follow from it."""
         try:
             yield
         except FsgreenError as error:
@@ -177,7 +178,7 @@ class EmulatedMeter:
 
 
 class SteppedPower:
-    """A power model that is asked at most once in `STEP_S`, from any thread."""
+    """A power model that is called at most once per `STEP_S`, from any thread."""
 
     def __init__(self, power_w: Callable[[], float]) -> None:
         self._ask = power_w
@@ -195,14 +196,14 @@ class SteppedPower:
 
 
 def declared(driver: Driver) -> type[EmulationSettings]:
-    """Return what may be told of an emulated meter of a driver."""
+    """Return the settings class of an emulated meter of a driver."""
     return type("Emulated", (EmulationSettings, driver.settings), {"__module__": __name__})
 
 
 def open_emulated(driver: Driver, table: Mapping[str, Any], device_of: DeviceOf) -> Meter:
-    """Open an emulated meter, which shows a power model.
+    """Open an emulated meter, whose power comes from a model.
 
-    Raises FsgreenError where the driver has no emulator or a setting is wrong.
+    Raises FsgreenError if the driver has no emulator, or if a setting is wrong.
     """
     own = {key: value for key, value in table.items() if key in EmulationSettings.model_fields}
     settings = EmulationSettings.of(own)

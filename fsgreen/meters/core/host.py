@@ -1,7 +1,7 @@
-"""What the machine did: the kernel's counters of processors and of the disk, once a second.
+"""The kernel's counters of processors and of the disk, read once a second.
 
-Of each core there are idle states and a clock beside its busy time, from sysfs: not on every
-machine (virtual ones have none). What is not readable is NaN.
+Besides busy times, sysfs has idle states and a clock for each core, but not on every machine, and
+not on virtual ones. A counter that cannot be read is NaN.
 """
 
 from __future__ import annotations
@@ -38,17 +38,19 @@ DISK_COLUMNS = (
     "disk_discards_count",
 )
 COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *CORE_COLUMNS)
-"""`time_s` is monotonic; every other column is cumulative, NaN where the kernel does not tell."""
+"""The columns of `host.parquet`. `time_s` is monotonic; every other column is a cumulative counter,
+NaN if the kernel does not have it."""
 
 
 class Cores:
-    """Cumulative counters over all cores; `CORE_COLUMNS`.
+    """Cumulative counters over all cores (`CORE_COLUMNS`).
 
-    `cpu_shallow_idle_s`: core-seconds in any idle state but a core's deepest (cpuidle).
-    `cpu_cycles_count`: clock cycles of the time that the cores worked, since the first sample:
-    busy time of each core times its clock, which is the mean since the sample before
-    (`cpufreq/stats/time_in_state`) or, where the kernel does not keep that, the clock at the
-    sample (`scaling_cur_freq`).
+    `cpu_shallow_idle_s` has core-seconds in any idle state except a core's deepest (cpuidle).
+
+    `cpu_cycles_count` has the clock cycles in which cores worked since the first sample: the busy
+    time of each core times its clock. The clock is the mean since the previous sample
+    (`cpufreq/stats/time_in_state`). If the kernel does not keep that, it is the clock at the time
+    of the sample (`scaling_cur_freq`).
     """
 
     def __init__(self, root: Path = CORES) -> None:
@@ -60,7 +62,7 @@ class Cores:
         self._cycles = 0.0
 
     def sample(self, busy: dict[str, float]) -> dict[str, float]:
-        """Return the counters; `busy` is the cumulative working time of each core in seconds."""
+        """Return the counters. `busy` is the cumulative busy time of each core in seconds."""
         return dict(
             zip(CORE_COLUMNS, (self._shallow_idle_s(), self._count_cycles(busy)), strict=True)
         )
@@ -91,7 +93,7 @@ def _shallow_states(core: Path) -> list[Path]:
 
 
 def _clock(core: Path) -> Callable[[], float] | None:
-    """Return what gives a core's clock in hertz at each call, None where nothing tells it."""
+    """Return a function that returns a core's clock in hertz; None if the kernel does not tell."""
     kept, now = core / "cpufreq/stats/time_in_state", core / "cpufreq/scaling_cur_freq"
     if kept.is_file():
         return _MeanClock(kept)
@@ -101,9 +103,9 @@ def _clock(core: Path) -> Callable[[], float] | None:
 
 
 class _MeanClock:
-    """The mean clock in hertz since the call before, the first time since the machine started.
+    """The mean clock in hertz since the previous call; at the first call, since the machine booted.
 
-    A line of the file is a clock in kHz and the time at it, in a unit that cancels.
+    A line of the file has a clock in kHz and the time at that clock. The unit of time cancels.
     """
 
     def __init__(self, time_in_state: Path) -> None:
@@ -123,10 +125,10 @@ class _MeanClock:
 
 
 def parse_stat(text: str) -> dict[str, float]:
-    """Cumulative processor seconds over all cores from `/proc/stat`.
+    """Return the cumulative processor seconds over all cores from `/proc/stat` (`CPU_COLUMNS`).
 
-    user includes nice, system includes interrupts. Raises FsgreenError if there is no line of
-    totals that can be read.
+    user includes nice, and system includes interrupts. Raises FsgreenError if the line of totals
+    is missing or cannot be read.
     """
     for line in text.splitlines():
         fields = line.split()
@@ -136,9 +138,9 @@ def parse_stat(text: str) -> dict[str, float]:
 
 
 def parse_cores(text: str) -> dict[str, float]:
-    """Cumulative working seconds (user and system) of each core, as `cpu3`, from `/proc/stat`.
+    """Return the cumulative busy seconds (user and system) of each core from `/proc/stat`.
 
-    Raises FsgreenError if the line of a core cannot be read.
+    The keys are names such as `cpu3`. Raises FsgreenError if the line of a core cannot be read.
     """
     busy_s = {}
     for line in text.splitlines():
@@ -150,11 +152,11 @@ def parse_cores(text: str) -> dict[str, float]:
 
 
 def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
-    """Cumulative counters of one device from `/proc/diskstats`; NaN where there is no device.
+    """Return the cumulative counters of one device from `/proc/diskstats` (`DISK_COLUMNS`).
 
-    `disk_busy_s` is the time with a request in flight (io_ticks). Kernels before 4.18 count no
-    discards. Raises FsgreenError if the line of the device cannot be read; a device that is not
-    listed, because it is just being attached or taken away, counts as none.
+    `disk_busy_s` is the time with a request in flight (io_ticks). Kernels before 4.18 do not count
+    discards. All counters are NaN if `device` is None or is not listed, because it is just being
+    attached or removed. Raises FsgreenError if the line of the device cannot be read.
     """
     for line in text.splitlines() if device is not None else ():
         fields = line.split()
@@ -179,10 +181,10 @@ def parse_diskstats(text: str, device: str | None) -> dict[str, float]:
 
 
 def standby_s(device: str) -> float:
-    """Cumulative time for which the kernel has had a disk suspended (runtime power management).
+    """Return the cumulative seconds for which the kernel has suspended a disk.
 
-    NaN where the kernel does not manage the disk's power. A drive that spins down by a timer of
-    its own (`hdparm -S`) does not tell the kernel.
+    That is runtime power management. NaN if the kernel does not manage the power of the disk. A
+    drive that spins down by its own timer (`hdparm -S`) does not tell the kernel.
     """
     power = SYS_BLOCK / device / "device" / "power"
     try:
@@ -194,7 +196,7 @@ def standby_s(device: str) -> float:
 
 
 class Sampler(Protocol):
-    """What a capture asks once a second for what the machine did."""
+    """Samples the counters of the host. A capture calls it once a second."""
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `COLUMNS`."""
@@ -202,12 +204,12 @@ class Sampler(Protocol):
 
 
 class HostSampler:
-    """Reads the kernel's counters for the machine and for the device that `device_of` names now.
+    """Reads the kernel's counters of the machine and of the device that `device_of` names.
 
-    A device that the kernel does not know may have `counters` of its own, some of `DISK_COLUMNS`.
+    A device that the kernel does not know may have its own `counters`, some of `DISK_COLUMNS`.
 
-    The processor time of `server`, a process that stands for a device, counts as idle time, and so
-    does working time that the kernel's tick counted and its clock did not.
+    The processor time of `server`, a process that emulates a device, counts as idle time. So does
+    busy time that the kernel's tick counted although its clock did not (`TickExcess`).
     """
 
     def __init__(
@@ -243,7 +245,7 @@ class HostSampler:
 
 
 def _shares_s(fields: list[str], line: str) -> tuple[float, ...]:
-    """The values of `CPU_COLUMNS` from a line of `/proc/stat`."""
+    """Return the values of `CPU_COLUMNS` in seconds from a line of `/proc/stat`."""
     try:
         ticks = [int(field) for field in fields[1:9]]
         user, nice, system, idle, iowait, irq, softirq, steal = ticks

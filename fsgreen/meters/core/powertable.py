@@ -1,7 +1,7 @@
 """Readings as the table `power.parquet`: in memory, or in a file of any length.
 
-A row group holds readings of one meter. Nothing is rounded: times, which rise evenly, compress by
-their bytes; other quantities, which come from counts of a converter, by a dictionary.
+A row group holds readings of one meter. Nothing is rounded. Times rise evenly, so splitting them by
+bytes compresses well. Other quantities come from counts of a converter, so a dictionary does.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from fsgreen.meters.core.readings import Reading, Readings
 from fsgreen.trace.powerfile import COLUMNS, NUMBERS, OK, PowerFile, coded, floats
 
 BLOCK_COUNT = 2**18
-"""Readings in a row group: columns of 2 MiB, and some seconds of a fast meter. The page of a
-dictionary has room for as many values, so that it is always used."""
+"""Number of readings in a row group: columns of 2 MiB, or some seconds of a fast meter. The page of
+a dictionary has room for the same number of values, so that the dictionary is always used."""
 
 TEXT = pa.large_string()
 GIVEN = ("time_s", "meter", "power_w", "quality")
-"""What every reading has. Columns that cannot be null are read in two thirds of the time."""
+"""Columns that every reading has. Columns that cannot be null are read in two thirds of the time."""
 
 SCHEMA = pa.schema(
     [
@@ -44,7 +44,7 @@ def power_table(readings: Mapping[str, Iterable[Reading]]) -> pd.DataFrame:
 
 
 def write_power(file: Path, readings: Mapping[str, Iterable[Readings]]) -> None:
-    """Write the table of readings that come in pieces, a block at a time."""
+    """Write the table of `power.parquet` block by block; each meter's readings come in pieces."""
     with pq.ParquetWriter(
         file,
         SCHEMA,
@@ -74,7 +74,7 @@ def read_power(file: PowerFile, meter: str) -> Iterator[Readings]:
 
 
 def blocks(several: Iterable[Readings], size: int = BLOCK_COUNT) -> Iterator[Readings]:
-    """Regroup readings into blocks of one size, and the rest."""
+    """Yield the readings again in blocks of `size`; the last block may be smaller."""
     pending: list[Readings] = []
     count = 0
     for readings in several:
@@ -90,7 +90,7 @@ def blocks(several: Iterable[Readings], size: int = BLOCK_COUNT) -> Iterator[Rea
 
 
 def arrow_table(meter: str, readings: Readings) -> pa.Table:
-    """Return readings of one meter as a table; a quantity that it does not give is null."""
+    """Return readings of one meter as a table. A quantity that the meter does not give is null."""
     count = len(readings)
     columns = {
         "time_s": readings.time_s,

@@ -1,8 +1,9 @@
-"""`power.raw`: the bytes of several meters as they came, written before anything is parsed.
+"""`power.raw`: the unchanged bytes of several meters, written before anything is parsed.
 
-One JSON line names the meters; then comes a line per chunk: its arrival time `t` on the host's
-monotonic clock, the meter `m`, and the bytes, as text in latin-1 (`b`) or, where that is shorter,
-in base64 (`b64`). A line that was cut by the end of the harness is the last one, without a newline.
+The first line is JSON and names the meters. Each further line is a chunk: its arrival time `t` on
+the host's monotonic clock, the meter `m`, and the bytes, as text in latin-1 (`b`) or, if that is
+shorter, in base64 (`b64`). If the harness was killed, the last line may be cut off: it has no
+newline.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from fsgreen.trace import MeterInfo
 
 
 class RawWriter:
-    """Writes a raw trace, unbuffered, for any thread.
+    """Writes a raw trace without a buffer, from any thread.
 
-    After a line that could not be written there is no other: what follows a torn line could not be
-    read. `ahead_s` is by how much the host's seconds since 1970 are ahead of its monotonic clock,
-    for bytes that no trial record is kept beside. Raises FsgreenError where the disk is full.
+    After a line could not be written, no further line is written, as lines after a torn one cannot
+    be read. `ahead_s` is the host's seconds since 1970 minus its monotonic clock; it is for traces
+    without a trial record. Raises FsgreenError if the file cannot be written, as on a full disk.
     """
 
     def __init__(
@@ -54,11 +55,11 @@ class RawWriter:
             raise
 
     def store(self, meter: str, chunk: Chunk) -> None:
-        """Write one chunk; it is with the kernel when this returns."""
+        """Write one chunk. The kernel has it when this returns."""
         self._write({"t": chunk.time_s, "m": meter, **_as_text(chunk.data)})
 
     def close(self) -> None:
-        """Release the file; harmless when repeated."""
+        """Close the file. It may be repeated."""
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
@@ -84,11 +85,23 @@ class RawWriter:
 
 
 class RawTrace:
-    """A stored raw trace. Raises FsgreenError where the file is none, or damaged before its end.
+    """A stored raw trace. Raises FsgreenError if the file is not one, or is damaged before its end.
 
-    `infos` describes the meters by name; `torn_b` is the length of a last line that was cut, whose
-    chunk is lost: 0 if there is none; `ahead_s` as the writer was told. `data` is what the file
-    holds, where that was read already.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    data : bytes, optional
+        The content of the file, if it has been read already.
+
+    Attributes
+    ----------
+    infos : dict
+        The descriptions of the meters, by name.
+    torn_b : int
+        The length of a last line that was cut off, whose chunk is lost; 0 if there is none.
+    ahead_s : float or None
+        The parameter of `RawWriter`.
     """
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:
@@ -113,13 +126,13 @@ class RawTrace:
             raise self._damaged(1, error) from error
 
     def readings(self, meter: str) -> Iterator[Readings]:
-        """Parse anew what one meter said; yield what each chunk completes."""
+        """Parse the chunks of one meter again; yield the readings that each chunk completes."""
         parser = parser_of(self.infos[meter])
         for chunk in self.chunks(meter):
             yield Readings.of(parser.feed(chunk))
 
     def chunks(self, meter: str) -> Iterator[Chunk]:
-        """Yield what one meter said, as it came."""
+        """Yield the chunks of one meter. Raises FsgreenError at a damaged line."""
         with self._open() as lines:
             next(lines)
             for number, text in enumerate(lines, start=2):
@@ -156,9 +169,9 @@ class RawTrace:
 
 
 def reparse(raw_path: Path) -> pd.DataFrame:
-    """Parse a stored raw trace again, into the table of `power.parquet`.
+    """Parse a stored raw trace again; return the table of `power.parquet`.
 
-    Its `attrs["torn_b"]` is that of `RawTrace`. Raises FsgreenError as that does.
+    Its `attrs["torn_b"]` is `RawTrace.torn_b`. Raises FsgreenError as `RawTrace` does.
     """
     raw = RawTrace(raw_path)
     table = power_table({name: Readings.joined(raw.readings(name)) for name in raw.infos})
@@ -169,14 +182,14 @@ def reparse(raw_path: Path) -> pd.DataFrame:
 def write_parsed(raw_path: Path, file: Path) -> None:
     """Parse a stored raw trace into a `power.parquet`, whatever its length.
 
-    Raises FsgreenError as `RawTrace` does, and OSError where `file` cannot be written.
+    Raises FsgreenError as `RawTrace` does, and OSError if `file` cannot be written.
     """
     raw = RawTrace(raw_path)
     write_power(file, {name: raw.readings(name) for name in raw.infos})
 
 
 def _as_text(data: bytes) -> dict[str, str]:
-    """Return bytes under the key of the shorter form."""
+    """Return bytes in the shorter of both forms, under its key."""
     if data.isascii():
         text = data.decode("ascii")
         in_base64_count = 4 * math.ceil(len(data) / 3)
@@ -186,14 +199,14 @@ def _as_text(data: bytes) -> dict[str, str]:
 
 
 def as_bytes(line: Mapping[str, str]) -> bytes:
-    """Return the bytes of a line; raises ValueError or KeyError where it holds none."""
+    """Return the bytes of a line. Raises ValueError or KeyError if it holds none."""
     if "b64" in line:
         return base64.b64decode(line["b64"], validate=True)
     return line["b"].encode("latin-1")
 
 
 def _torn_b(stream: BinaryIO) -> int:
-    """Return how many bytes follow the last newline."""
+    """Return the number of bytes after the last newline."""
     size_b = place_b = stream.seek(0, os.SEEK_END)
     while place_b > 0:
         step_b = min(place_b, 2**16)

@@ -1,4 +1,4 @@
-"""Readings of a meter, one by one or in columns, and the newest of them for those who look on."""
+"""Readings of a meter, single or in columns, and the newest ones for live views."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ NAN = float("nan")
 Floats = NDArray[np.float64]
 
 KEPT = 1_000_000
-"""Readings: 50 s at 20 kHz; with four quantities 40 MB."""
+"""Most readings that are kept: 50 s at 20 kHz, or 40 MB with four quantities."""
 KEPT_CHUNKS = 10_000
-"""The same for slow meters, whose chunks hold a reading each: almost three hours at 1 Hz."""
+"""Most chunks that are kept, for slow meters with one reading per chunk: almost 3 h at 1 Hz."""
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading; a value the meter did not give is NaN. `quality`: "ok", or flags by `|`."""
+    """One reading. A value that the meter did not give is NaN.
+
+    `quality` is "ok", or the flags, joined by `|`.
+    """
 
     time_s: float
     power_w: float
@@ -42,10 +45,10 @@ QUANTITIES = tuple(f.name for f in fields(Reading) if f.name != "quality")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings(Sequence[Reading]):
-    """Readings in columns of one length, as fast meters need.
+    """Readings in columns of equal length, shape (readings,), as fast meters need.
 
-    A quantity that the meter does not give is None, which reads as NaN. `flags` holds the quality
-    of those readings that are not "ok", by their place. Two are equal if they are the same object.
+    A quantity that the meter does not give is None, which reads as NaN. `flags` has the quality of
+    each reading that is not "ok", by its place. Two objects are equal only if they are the same.
     """
 
     time_s: Floats
@@ -57,7 +60,7 @@ class Readings(Sequence[Reading]):
 
     @classmethod
     def of(cls, readings: Iterable[Reading]) -> Self:
-        """Return single readings in columns; those in columns already as they are."""
+        """Return single readings in columns. Readings in columns are returned unchanged."""
         if isinstance(readings, cls):
             return readings
         rows = list(readings)
@@ -68,7 +71,7 @@ class Readings(Sequence[Reading]):
 
     @classmethod
     def joined(cls, several: Iterable[Readings]) -> Self:
-        """Return all of several readings, in their order."""
+        """Return several pieces of readings as one, in their order."""
         parts = list(several) or [Readings(np.empty(0), np.empty(0))]
         columns: dict[str, Floats] = {}
         for name in QUANTITIES:
@@ -100,7 +103,7 @@ class Readings(Sequence[Reading]):
         )
 
     def newest_sound(self) -> int | None:
-        """Return the place of the last reading whose power is valid, None if there is none."""
+        """Return the place of the last reading with a valid power; None if there is none."""
         for place in range(len(self) - 1, -1, -1):
             if place not in self.flags or set(self.flags[place].split("|")) <= REMARKS:
                 return place
@@ -125,7 +128,10 @@ class Readings(Sequence[Reading]):
 
 
 class Newest:
-    """Written by one thread, read by any; both take time that does not grow with what is kept."""
+    """The newest readings of a meter. One thread writes them, and any thread may read them.
+
+    The time of both does not grow with the number of readings that are kept.
+    """
 
     def __init__(self) -> None:
         self._chunks: deque[Readings] = deque()
@@ -134,7 +140,7 @@ class Newest:
         self._sound = (float("-inf"), float("nan"))
 
     def add(self, readings: Readings) -> None:
-        """Append what one chunk completed, and forget the oldest beyond `KEPT`."""
+        """Append the readings of one chunk, and drop the oldest beyond `KEPT`."""
         if len(readings) == 0:
             return
         place = readings.newest_sound()
@@ -147,12 +153,12 @@ class Newest:
                 self._kept -= len(self._chunks.popleft())
 
     def latest_w(self, since_s: float) -> float | None:
-        """Return the newest sound power in watts, None if there is none since then."""
+        """Return the newest sound power since `since_s`, in watts; None if there is none."""
         time_s, power_w = self._sound
         return power_w if time_s >= since_s and power_w == power_w else None
 
     def since(self, time_s: float) -> Readings:
-        """Return what is kept and later than `time_s`, in columns."""
+        """Return the kept readings that are later than `time_s`, in columns."""
         later: list[Readings] = []
         with self._lock:
             for chunk in reversed(self._chunks):
@@ -165,7 +171,10 @@ class Newest:
 
 
 def flags_of(masks: Mapping[str, Mask]) -> dict[int, str]:
-    """Return the flags of those places that some mask marks, in the order of `masks`."""
+    """Return the flags of each place that some mask marks, joined by `|` in the order of `masks`.
+
+    Each mask has the shape (readings,).
+    """
     names = list(masks)
     if not names:
         return {}

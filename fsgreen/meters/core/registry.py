@@ -1,6 +1,6 @@
-"""Drivers by name: each is an entry point of the group `fsgreen.meters`, in any installed package.
+"""Drivers by name: each is an entry point of the group `fsgreen.meters` in an installed package.
 
-A driver is imported when it is asked for, and no other with it.
+A driver is imported only when it is needed, without any other driver.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WITHOUT_METER = (
     {"name": "system", "driver": "wattsup", "emulate": True, "profile": "fast10-system"},
     {"name": "disk", "driver": "wattsup", "emulate": True, "profile": "fast10-disk"},
 )
-"""The meters where none is configured: fast10's two, for the server and for the disk, modelled."""
+"""The meters if none is configured: the two of fast10, of the server and of the disk, modelled."""
 
 
 def names() -> list[str]:
@@ -36,7 +36,7 @@ def names() -> list[str]:
 
 
 class Chosen(MeterSettings):
-    """What every table `[[meter]]` says of its driver."""
+    """The keys of every table `[[meter]]` that choose its driver."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -48,8 +48,8 @@ class Chosen(MeterSettings):
 def load(name: str) -> Driver | Importer:
     """Import a driver.
 
-    Raises FsgreenError where none has this name, two packages have one each, or the package that
-    has it is broken; the message names the package.
+    Raises FsgreenError if there is none of this name, if two packages have one, or if its package
+    is broken. The message names the package.
     """
     entries = _entries()
     if name not in entries:
@@ -74,7 +74,7 @@ def load(name: str) -> Driver | Importer:
 
 
 def live_driver(name: str) -> Driver:
-    """Return the driver of a meter that can be measured with; raises FsgreenError as `load`."""
+    """Return a live driver. Raises FsgreenError as `load` does, and if the driver reads files."""
     driver = load(name)
     if isinstance(driver, Importer):
         raise FsgreenError(
@@ -87,7 +87,7 @@ def live_driver(name: str) -> Driver:
 
 
 def named(name: str) -> Driver | Importer:
-    """Return a driver, or a recipe of the driver `table`; raises FsgreenError as `load`."""
+    """Return a driver, or a recipe of the driver `table`. Raises FsgreenError as `load` does."""
     from fsgreen.meters.table.driver import recipes
 
     known = recipes()
@@ -99,7 +99,10 @@ def named(name: str) -> Driver | Importer:
 
 
 def importer(name: str) -> Importer:
-    """Return the driver or the recipe that reads a kind of file; raises FsgreenError as `load`."""
+    """Return the driver or the recipe that reads a kind of file.
+
+    Raises FsgreenError as `load` does, and if the driver does not read files.
+    """
     from fsgreen.meters.table.driver import recipes
 
     driver = named(name)
@@ -110,18 +113,18 @@ def importer(name: str) -> Importer:
 
 
 def parser_of(info: MeterInfo) -> Parser:
-    """Return a parser for the raw bytes of a meter; raises FsgreenError as `load`.
+    """Return a parser for the raw bytes of a meter. Raises FsgreenError as `load` does.
 
-    The raw bytes of an emulated meter are those of the driver that reads it.
+    An emulated meter sends the bytes of the driver that reads it, so it needs no other parser.
     """
     return live_driver(info.driver).parser(info)
 
 
 def check_table(document: Document, place: Place = ()) -> Driver:
-    """Return the driver of a table `[[meter]]`, whose settings are sound.
+    """Check the settings of a table `[[meter]]`; return its driver.
 
-    Of an emulated meter only what is given is checked: the emulator brings the rest. Raises
-    FsgreenError with the line and, for an unknown setting, the nearest of the driver's.
+    For an emulated meter, only the given settings are checked, as the emulator has the others.
+    Raises FsgreenError with the line. For an unknown setting, it names the nearest known one.
     """
     chosen = document.as_(Chosen, place)
     try:
@@ -142,10 +145,10 @@ def open_meters(
 ) -> dict[str, Meter]:
     """Open every configured meter; without a configuration, two emulated ones.
 
-    Each entry is a table `[[meter]]` of a testbed file: `name`, `driver` and the driver's own
-    settings. `device_of` names the disk whose activity drives a modelled disk. Raises
-    FsgreenError, with every meter closed again, where an entry is wrong or a meter cannot be
-    opened.
+    Each entry is a table `[[meter]]` of a testbed file: `name`, `driver` and the settings of the
+    driver. `device_of` names the disk whose activity determines the power of a modelled disk.
+    Raises FsgreenError if an entry is wrong or a meter cannot be opened. All meters are then closed
+    again.
     """
     meters: dict[str, Meter] = {}
     try:

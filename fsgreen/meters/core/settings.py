@@ -1,4 +1,4 @@
-"""The settings of drivers: each declares its own in a class, by which they are checked and told."""
+"""The settings of drivers: each declares its own in a class, which checks and explains them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ ABOUT = {
     "_env": "The environment variable that holds it.",
     "_file": "The file whose first line it is.",
 }
-"""What settings mean that several drivers have, by the end of their names, where a driver says
-nothing of its own."""
+"""Explanations of settings that several drivers have, by the end of their names. A driver's own
+explanation has priority."""
 
 
 def _without_slash(name: str) -> str:
@@ -50,10 +50,10 @@ def _without_slash(name: str) -> str:
 
 
 class Settings(Strict):
-    """What a driver may be told; the class of each driver is below this one.
+    """The settings of a driver. The class of each driver is a subclass.
 
-    A field has a type, a range if it has one, a unit in its name, and a docstring for those who
-    set it. Texts, numbers and truths are not taken for one another.
+    A field has a type, a range if it needs one, a unit in its name, and a docstring for users. A
+    text, a number and a boolean are never converted into one another.
     """
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -77,23 +77,23 @@ class Settings(Strict):
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
-        """Return settings that stand in no file; raises FsgreenError where they are wrong."""
+        """Return settings that are not from a file. Raises FsgreenError if they are wrong."""
         return document_of(table, cls.where(str(table.get("name", "?")))).as_(cls)
 
     @staticmethod
     def where(name: str) -> str:
-        """Return what errors are about."""
+        """Return the place that errors name."""
         return name
 
     def info(self, **known: Any) -> MeterInfo:
-        """Return the description of a meter: what is known of it, and else what is set."""
+        """Return the description of a meter: its known properties, else those of the settings."""
         given = {field.name: getattr(self, field.name, None) for field in fields(MeterInfo)}
         told = {name: value for name, value in {**given, **known}.items() if value is not None}
         blank = {"model": "", "serial": "", "resolution_w": 0.0, "source": ""}
         return MeterInfo(**{**blank, "gain_error": 0.0, "constant_error_w": 0.0, **told})
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise that a setting is wrong."""
+        """Raise FsgreenError for a wrong setting."""
         raise FsgreenError(
             what, where=self.where(self.name), next_step=f"fsgreen meters {self.driver}"
         )
@@ -104,7 +104,7 @@ Order = Literal["", "MDY", "DMY", "YMD"]
 
 
 class FileSettings(Settings):
-    """What a file does not say of the meter that wrote it."""
+    """Properties of a meter that its file does not tell."""
 
     model: str = "?"
     serial: str = "?"
@@ -114,7 +114,7 @@ class FileSettings(Settings):
 
 
 class MeterSettings(Settings):
-    """What every table `[[meter]]` may say; each live driver adds its own."""
+    """The settings of every table `[[meter]]`. Each live driver adds its own."""
 
     name: Annotated[str, Field(min_length=1), AfterValidator(_without_slash)]
     """How it is called in tables."""
@@ -124,12 +124,12 @@ class MeterSettings(Settings):
 
     @staticmethod
     def where(name: str) -> str:
-        """Return what errors are about."""
+        """Return the place that errors name."""
         return f"meter {name}"
 
 
 class Accuracy(Settings):
-    """Limits of error, and their source; all but `volts` are required."""
+    """Limits of error, and their source. All except `volts` are required."""
 
     gain_error: GainError
     constant_error_w: From0
@@ -140,10 +140,11 @@ class Accuracy(Settings):
 
 
 def secret(settings: Settings, kind: str) -> str:
-    """Return a secret; empty where the meter has none.
+    """Return a secret; empty if the meter has none.
 
-    `kind` is such as password or token. Its setting KIND_env names an environment variable,
-    KIND_file a file whose first line it is. Raises FsgreenError where it is not where it should be.
+    `kind` is, for example, password or token. The setting KIND_env names an environment variable;
+    KIND_file names a file whose first line is the secret. Raises FsgreenError if both are set, or
+    if the named variable or file does not have the secret.
     """
     variable, file = getattr(settings, f"{kind}_env"), getattr(settings, f"{kind}_file")
     if variable and file:
@@ -172,7 +173,7 @@ def _first_line(file: str, meter: str) -> str:
 
 
 def document_of(table: Mapping[str, Any], where: str) -> Document:
-    """Return a table that stands in no file as one, for the errors."""
+    """Return a table that is not from a file as a document, for its errors."""
     driver = table.get("driver", "")
     return Document(
         where,
@@ -197,7 +198,7 @@ def lines_about(declared: type[Settings]) -> Iterator[str]:
 
 
 def _takes(about: Mapping[str, Any]) -> str:
-    """Return what a setting takes, from its schema in JSON."""
+    """Return the type and the range of a setting in words, from its JSON schema."""
     about = {**next(iter(about.get("anyOf", [{}]))), **about}
     if "const" in about:
         return json.dumps(about["const"])

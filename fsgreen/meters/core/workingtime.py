@@ -1,4 +1,4 @@
-"""Working time that the kernel counts and that nobody is to be charged with."""
+"""Removes busy time from the kernel's counters that no workload should be charged for."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from fsgreen.errors import FsgreenError
 
 WORKING = ("cpu_user_s", "cpu_system_s")
 RESTING = ("cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
-"""Waiting for a disk is idling to a processor, and stolen time was another machine's."""
+"""Columns without busy time. Waiting for a disk is idle time; stolen time is another machine's."""
 
 ProcessorTime = Callable[[], tuple[float, float]]
-"""Gives the seconds in user and in system mode that a process has had; FsgreenError without one."""
+"""Returns the user and system time of a process in seconds. Raises FsgreenError if it has ended."""
 
 
 class TickExcess:
-    """Takes working time that no processor had room for out of the machine's counters.
+    """Removes busy time from the machine's counters for which there was no time on any processor.
 
-    The kernel counts idle time by its clock, and working time by its tick: who wakes with the tick
-    and sleeps before the next is charged with all of it. An emulated guest does so, and up to
-    twice its time was seen. What counts is the excess since the first row: ticks that miss work as
-    often as they add some are noise, and taking out each excess alone would make it a bias.
+    The kernel counts idle time by its clock, but busy time by its tick. A process that wakes with
+    the tick and sleeps before the next one is charged for the whole tick. An emulated guest does
+    that: up to twice its real time was observed. Only the excess since the first row counts. Ticks
+    that miss work as often as they add some are noise, and removing each single excess would turn
+    that noise into a bias.
     """
 
     def __init__(self) -> None:
@@ -29,10 +30,20 @@ class TickExcess:
         self._left_out_s = dict.fromkeys(WORKING, 0.0)
 
     def leave_out(self, row: dict[str, float], now_s: float, cores: int) -> dict[str, float]:
-        """Return cumulative counters, read `now_s` of so many processors, without the excess."""
+        """Return the cumulative counters of `row` without the excess.
+
+        Parameters
+        ----------
+        row : dict of str to float
+            The columns `WORKING` and `RESTING`, in seconds.
+        now_s : float
+            The time of the row.
+        cores : int
+            The number of processors.
+        """
         last, last_s, last_cores = self._last or (row, now_s, cores)
         self._last = row, now_s, cores
-        if cores == last_cores:  # where one came or went, nobody knows when
+        if cores == last_cores:  # if a core came or went, it is not known when
             self._take_out({name: row[name] - last[name] for name in row}, cores * (now_s - last_s))
         return row | {name: row[name] - self._left_out_s[name] for name in WORKING}
 
@@ -47,10 +58,10 @@ class TickExcess:
 
 
 class ServerShare:
-    """Takes the time of one process out of the machine's, and makes it idle time.
+    """Removes the time of one process from the machine's busy time, and adds it to the idle time.
 
-    The kernel counts the time of processes to the nanosecond and that of the machine in ticks: what
-    has not shown in the machine's yet is taken out of it later, so that no counter goes back.
+    The kernel counts the time of a process in nanoseconds, and that of the machine in ticks. Time
+    that the machine's counters do not show yet is removed later, so that no counter goes back.
     """
 
     def __init__(self, processor_s: ProcessorTime) -> None:
@@ -61,10 +72,10 @@ class ServerShare:
         self._left_out_s = [0.0, 0.0]
 
     def leave_out(self, row: dict[str, float]) -> dict[str, float]:
-        """Return cumulative counters without the process."""
+        """Return the cumulative counters of `row` without the time of the process."""
         try:
             now = self._processor_s()
-        except FsgreenError:  # it has just ended; another one begins at 0
+        except FsgreenError:  # the process has just ended; the next one begins at 0
             now = (0.0, 0.0)
         before, self._before = self._before or now, now
         last, self._row = self._row or row, row
