@@ -1,10 +1,10 @@
 """Algebra on the power trace of one meter: energy, checks (rules 13, 14, 21), error, clock.
 
 A trace is a data frame with the columns of `power.parquet` (``time_s`` on the host's monotonic
-clock, ``power_w``, ``energy_wh``, ``quality``), one row per reading, of one meter only. A reading
-stands at the end of the interval that the meter averaged. Every function refuses a trace whose
-columns lack a unit or have another one. Nothing here repairs a trace: a flaw is returned or raised,
-and the numbers are used as they are.
+clock, ``power_w``, ``energy_wh``, ``quality``), one row per reading, of one meter only. The time of
+a reading is the end of the interval that the meter averaged. Every function refuses a trace whose
+columns lack a unit or have a wrong one. No function repairs a trace: flaws are returned or raised,
+and the numbers are used unchanged.
 """
 
 from fsgreen.trace.budget import (

@@ -18,36 +18,44 @@ Number = Annotated[
     BeforeValidator(lambda value: math.nan if value is None else value),
     PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
 ]
-"""A number of a record; null is one that the trace does not tell, NaN in here."""
+"""A number of a record. If the trace does not tell it, it is null in the record and NaN here."""
 
 MAX_CONSTANT_EDGE_SHARE = 0.02
 
 LAG = 1 / 2
 REPEATED_LAG = 1.0
-"""A reading averages the interval that it ends, so the line through the readings lags by half an
-interval; by a whole one where the meter repeats each value until the next."""
+"""Lag of the line through the readings, in intervals. A reading averages the interval that it ends,
+so the lag is half an interval. It is a whole one if the meter repeats each value until the next."""
 
 STRADDLE = 2 / 27
-"""At a step on the edge, the reading that straddles it adds up to max f^2 (1 - f) / 2 of an
-interval, where f is the part of it before the edge (f = 2/3)."""
+"""Largest error of a step at an edge, in intervals. The reading that straddles the edge adds
+f^2 (1 - f) / 2, where f is the part of its interval before the edge. The maximum is at f = 2/3."""
 
 ROUNDED = 1e-6
-"""An edge so near to a reading, as a share of its interval, is its time, but for digits."""
+"""If an edge is nearer to a reading than this share of the interval, both have the same time."""
 
 NEIGHBOURS = 64
-"""Readings on either side of an edge in which fresh ones are looked for; a meter that repeats
-itself for longer has no rate to speak of."""
+"""Number of readings on either side of an edge in which fresh ones are looked for. A meter that
+repeats itself for longer has no meaningful rate."""
 
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """Limits of error of one energy in joules, terms kept apart (rule 15).
+    """Limits of error of one energy in joules, as separate terms (rule 15).
 
-    gain: the meter's fraction of the energy. constant: its offset times the duration, plus any
-    fixed error of an energy. quantisation: half a step for the whole duration, because a steady
-    load is rounded the same way every time. edges: as `edges_j` says. clock: what the phase would
-    gain or lose, were it shifted by the offset's error or stretched by the drift's; nothing for
-    readings that the host stamped as they came.
+    Attributes
+    ----------
+    gain_j : float
+        The meter's gain error times the energy.
+    constant_j : float
+        The meter's offset times the duration, plus its fixed error of an energy.
+    quantisation_j : float
+        Half a step for the whole duration, because a steady load is always rounded the same way.
+    edges_j : float
+        The error from the edges of the phase, by `edges_j` or `cut_edges_j`.
+    clock_j : float
+        What the phase would gain or lose if it were shifted by the error of the clock's offset and
+        stretched by the error of its drift; 0 for readings with times of the host.
     """
 
     gain_j: Number
@@ -58,12 +66,12 @@ class ErrorBudget:
 
     @property
     def total_j(self) -> float:
-        """Combined limit of error.
+        """The combined limit of error in joules.
 
-        Gain and constant belong to one instrument and may be fully correlated: they add. Rounding,
-        edges and clock are independent of them and of each other: root of the sum of squares (GUM,
-        JCGM 100:2008, 5.1.2 and note 1 of 5.2.2). With errors that are anywhere between their
-        limits with equal chance (4.3.7), at least 91 % of energies err by less.
+        Gain and constant errors belong to one instrument and may be fully correlated, so they add.
+        Rounding, edges and clock are independent of them and of each other, so they combine as the
+        root of the sum of squares (GUM, JCGM 100:2008, 5.1.2 and note 1 of 5.2.2). If errors are
+        uniform between their limits (4.3.7), at least 91 % of energies err by less.
         """
         return float(
             np.linalg.norm(
@@ -77,7 +85,7 @@ class ErrorBudget:
 
 
 def constant_edge_share(budget: ErrorBudget, total_energy_j: float) -> float:
-    """Fraction of an energy that its constant and edge errors make up (rule 16: at most 2 %)."""
+    """Return the constant and edge errors as a fraction of an energy (rule 16: at most 2 %)."""
     return (budget.constant_j + budget.edges_j) / total_energy_j
 
 
@@ -89,9 +97,20 @@ def minimum_duration_s(
     edges_j: float = 0.0,
     share: float = MAX_CONSTANT_EDGE_SHARE,
 ) -> float:
-    """Shortest phase whose constant and edge errors stay within `share` of its energy (rule 16).
+    """Return the shortest phase whose constant and edge errors are within `share` of its energy.
 
-    Infinite where the offset alone exceeds the share at this power.
+    This is rule 16. It is infinite if the offset alone exceeds the share at this power.
+
+    Parameters
+    ----------
+    power_w : float
+        The mean power.
+    constant_error_w, constant_error_j : float
+        The offset of the power, and the fixed error of an energy.
+    edges_j : float
+        The error from the edges.
+    share : float
+        The largest share of the energy.
     """
     margin_w = share * power_w - constant_error_w
     if margin_w <= 0:
@@ -108,23 +127,24 @@ def enough_s(
     intervals: int = 1,
     fixed_j: float = 0.0,
 ) -> float:
-    """Shortest measured interval that keeps rule 16, by the budget of an energy that was measured.
+    """Return the shortest measured interval that meets rule 16, given a measured energy.
 
-    Power and edges are taken to stay as they were, and constant errors to grow with the length but
-    for those that are fixed. Infinite where those that grow exceed the share alone.
+    It is assumed that power and edges stay the same, and that constant errors grow with the length,
+    except the fixed ones. It is infinite if the growing errors alone exceed the share.
 
     Parameters
     ----------
     budget : ErrorBudget
-        Of the energy.
+        The error budget of the energy.
     energy_j, duration_s : float
-        The energy, and over how long: of one interval, or of windows added up.
+        The energy and its duration: of one interval, or the sums over windows.
     share : float
-        What constant and edge errors may be of the energy.
+        The largest share of the energy for constant and edge errors.
     intervals : int
-        How many windows there were.
+        The number of windows.
     fixed_j : float
-        What of the constant errors of an interval does not grow: `constant_error_j` of the meters.
+        The part of an interval's constant errors that does not grow: the sum of the meters'
+        `constant_error_j`.
     """
     growing_j = max(0.0, budget.constant_j - intervals * fixed_j)
     return minimum_duration_s(
@@ -138,7 +158,7 @@ def enough_s(
 
 @dataclass(frozen=True)
 class _Edge:
-    """Power on either side of an edge, and what a reading that straddles it exceeds both by."""
+    """The power on either side of an edge, and by how much a straddling reading exceeds both."""
 
     before_w: float
     after_w: float
@@ -148,22 +168,27 @@ class _Edge:
 
 
 def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: float) -> float:
-    """Return the limit of error of an energy that the edges of its span cause.
+    """Return the limit of error of an energy that the edges of its span cause, in joules.
 
-    Half an interval times the difference of power between the two edges, a small part of the step
-    at each, and all of a burst in the reading that straddles one, for which the readings do not say
-    on which side it fell; this holds where power changes at an edge in one step, or in a burst
-    inside one interval. The interval is the meter's own, or that between the readings around an
-    edge that are not marked stale.
+    It is the sum of three parts: half an interval times the difference in power between the two
+    edges; a small part (`STRADDLE`) of the step at each edge; and all of a burst in the reading
+    that straddles an edge, as the readings do not tell on which side it was. This holds if the
+    power changes at an edge in one step, or in a burst within one interval. The interval is that of
+    the meter, or that between the fresh readings (not marked stale) around an edge.
 
     Parameters
     ----------
     readings : DataFrame
-        `NEIGHBOURS` readings or more on either side of each edge, as far as there are.
+        At least `NEIGHBOURS` readings on either side of each edge, if the trace has them.
     start_s, end_s : float
         The edges.
     interval_s : float
-        Between two readings of the meter.
+        The interval of the meter.
+
+    Raises
+    ------
+    FsgreenError
+        If the meter has no two fresh readings around an edge.
     """
     time_s, power_w = columns(readings, "power_w")
     start, end = (_edge(time_s, power_w, readings, at_s, interval_s) for at_s in (start_s, end_s))
@@ -180,11 +205,11 @@ def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: fl
 
 
 def cut_edges_j(readings: pd.DataFrame, start_s: float, end_s: float, most_w: float) -> float:
-    """Return the limit of error of a sum of means that the edges of its span cause.
+    """Return the limit of error of a sum of means that the edges of its span cause, in joules.
 
-    When in an interval its energy was drawn is not known: of one that an edge cuts, all that could
-    be drawn at `most_w` on either side may lie there, and all of it where that is NaN. Readings are
-    those of `edges_j`.
+    It is not known when in an interval its energy was drawn. If an edge cuts an interval, as much
+    of its energy may be on one side as `most_w` allows; all of it if that is NaN. `readings` are as
+    for `edges_j`.
     """
     time_s, power_w = columns(readings, "power_w")
     most_w = math.inf if math.isnan(most_w) else most_w
@@ -202,10 +227,10 @@ def cut_edges_j(readings: pd.DataFrame, start_s: float, end_s: float, most_w: fl
 def _edge(
     all_s: Array, all_w: Array, readings: pd.DataFrame, edge_s: float, interval_s: float
 ) -> _Edge:
-    """The last reading wholly before an edge against the first wholly after it.
+    """Return the last reading that is wholly before an edge, and the first wholly after it.
 
-    The latter comes at least one interval later. A few per cent of slack absorb the jitter of
-    arrival times.
+    The latter comes at least one interval after the edge. A slack of 5 % absorbs the jitter of
+    arrival times. Raises FsgreenError if there are no two fresh readings.
     """
     place = int(np.searchsorted(all_s, edge_s, side="right"))
     near = slice(max(0, place - NEIGHBOURS), place + NEIGHBOURS)

@@ -1,4 +1,4 @@
-"""Rules 13, 14 and 21: flaws of a trace, whole or in pieces, and whether a meter is the same."""
+"""Rules 13, 14 and 21: the flaws of a trace, whole or in pieces, and the identity of a meter."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from fsgreen.trace.timing import (
 from fsgreen.trace.values import FINE_SHARE, HUGE, counter_flaws, underflow_flaws, value_flaws
 
 HELD = PIECE_COUNT
-"""Readings near a span that are held before they are looked at, at least `TAIL`. Where there are
-fewer, what is found does not depend on the pieces that they come in."""
+"""Number of readings near a span that are held before they are checked; at least `TAIL`. For fewer
+readings, the result does not depend on the pieces in which they come."""
 
 TAIL = 4 * STEP_READINGS
-"""Readings that are looked at once more with the next, so that nothing hides between two blocks. A
-step of the clock changes the pace over `STEP_READINGS` of them: most must show the meter's own."""
+"""Number of readings that are checked again with the next block, so that no flaw is missed between
+two blocks. A step of the clock changes the pace over `STEP_READINGS` readings, and most readings
+must show the meter's own pace."""
 
 REGULAR = 0.1
-"""Intervals this near to the nominal one can hold no flaw of timing: two differ by less than the
-tolerance of rule 13."""
+"""Intervals within this share of the nominal one cannot have a flaw of timing, as any two of them
+differ by less than the tolerance of rule 13."""
 
 OF_THE_WHOLE = frozenset({"too-few", "jitter", "coverage", "underflow"})
-"""Flaws that a part of a trace cannot show; they are judged at the end."""
+"""Flaws that only a whole trace can show. They are judged at the end."""
 
 DISORDER = frozenset({"no-time", "duplicate", "out-of-order"})
-"""Flaws that leave no intervals to judge."""
+"""Flaws after which intervals cannot be judged."""
 
 
 def check_trace(
@@ -50,11 +51,26 @@ def check_trace(
     under_load: bool = True,
     info: MeterInfo | None = None,
 ) -> list[Flaw]:
-    """List what makes a trace unfit for a phase, by rules 13, 14 and 21; empty if nothing does.
+    """Return the flaws that make a trace unfit for a phase, by rules 13, 14 and 21.
 
-    `under_load`: a reading of 0 W is a flaw (rule 14). Pass False only for a part that may draw
-    nothing, such as a disk that is spun down. With the meter's `info`, its range and resolution
-    are checked too. Raises FsgreenError where a column lacks a unit or has another one.
+    Parameters
+    ----------
+    readings : DataFrame
+        The trace.
+    phase_start_s, phase_end_s : float
+        The phase.
+    rate_hz : float
+        The nominal rate of the meter.
+    under_load : bool
+        Whether a reading of 0 W is a flaw (rule 14). Pass False only for a part that may draw
+        nothing, such as a disk that is spun down.
+    info : MeterInfo, optional
+        If it is given, the meter's range and resolution are checked, too.
+
+    Raises
+    ------
+    FsgreenError
+        If a column lacks a unit or has a wrong one.
     """
     time_s = numbers(check_units(readings), "time_s")
     reach_s = MAX_GAP_INTERVALS / rate_hz
@@ -69,7 +85,7 @@ def check_trace(
 
 
 def identity_flaws(before: MeterInfo, now: MeterInfo) -> list[Flaw]:
-    """List what changed in a meter over a campaign (rule 21); empty if it is the same meter."""
+    """Return what changed in the description of a meter (rule 21); empty if it is the same."""
     return [
         Flaw(21, f.name, f"{f.name} of the meter changed from {old!r} to {new!r}")
         for f in fields(MeterInfo)
@@ -80,10 +96,10 @@ def identity_flaws(before: MeterInfo, now: MeterInfo) -> list[Flaw]:
 class SpanChecks:
     """`check_trace` for one span, whose readings come in pieces.
 
-    They are held, and given to the checks of whole traces at the end. Where they are many, each
-    block of `HELD` is given to those checks unless it and the block before are plainly sound, and
-    what the whole alone can show is counted and judged at the end. Whether a counter of energy
-    agrees with the power is then not looked at.
+    The readings are held, and checked as a whole trace at the end. If there are many, each block of
+    `HELD` readings is checked, unless it and the previous block are plainly sound. Flaws that only
+    the whole trace can show are counted, and judged at the end. Then the agreement of an energy
+    counter with the power is not checked.
     """
 
     def __init__(self, start_s: float, end_s: float, info: MeterInfo) -> None:
@@ -104,7 +120,7 @@ class SpanChecks:
         self._doubling: Flaw | None = None
 
     def feed(self, piece: Piece, segments: Segments | None) -> None:
-        """Take the next readings, and what lies between them where their times rise."""
+        """Add the next readings. `segments` are those between them; None if times do not rise."""
         rising = segments is not None
         wide = self._within(self._wide_reach_s, piece.time_s, rising)
         count = len(piece.time_s[wide])
@@ -127,7 +143,7 @@ class SpanChecks:
             self._end_block()
 
     def flaws(self) -> list[Flaw]:
-        """Return what was found: the first of each kind, and in how many more blocks it is."""
+        """Return the flaws: the first of each kind, and the number of further blocks with it."""
         if self._is_whole and self._held:
             span = self._start_s, self._end_s
             return check_trace(self._frame(), *span, self._info.rate_hz, info=self._info)
@@ -148,7 +164,7 @@ class SpanChecks:
         return sorted(flaws, key=lambda flaw: flaw.rule)
 
     def _within(self, reach_s: float, time_s: Array, rising: bool) -> slice | Array:
-        """Return the places of times so near to the span, and of those that are missing."""
+        """Return the places of times within `reach_s` of the span, and of missing times."""
         first_s, last_s = self._start_s - reach_s, self._end_s + reach_s
         if rising:
             first = int(np.searchsorted(time_s, first_s, side="left"))
@@ -163,7 +179,7 @@ class SpanChecks:
     def _count_near(self, piece: Piece, near: slice | Array, segments: Segments) -> bool:
         """Count the readings of a piece that rules 13 and 14 judge.
 
-        Returns whether their values are plainly sound.
+        Return whether their values are plainly sound.
         """
         time_s, power_w = piece.time_s[near], piece.power_w[near]
         if len(time_s) == 0:
@@ -185,7 +201,7 @@ class SpanChecks:
         return plain and math.isfinite(sum_w) and self._is_sound(power_w, piece.bounds_w)
 
     def _is_sound(self, power_w: Array, bounds_w: tuple[float, float] | None) -> bool:
-        """Return whether no power can be a flaw; what is known to bound it may tell that too."""
+        """Return whether no power can be a flaw, by its known bounds or by the values."""
         in_range = bounds_w is not None and self._in_range(*bounds_w)
         return in_range or self._in_range(float(power_w.min()), float(power_w.max()))
 
@@ -198,7 +214,7 @@ class SpanChecks:
         return pd.concat([piece.frame() for piece in self._held], ignore_index=True)
 
     def _end_block(self) -> None:
-        """Look at what is held if a flaw may be in it; go on with its last readings."""
+        """Check the held readings if they may have a flaw, and keep only the last ones."""
         self._doubling = None
         if self._is_suspect or self._was_suspect:
             self._examine(self._frame())
@@ -214,20 +230,20 @@ class SpanChecks:
             missing -= min(missing, count)
 
     def _examine(self, frame: pd.DataFrame) -> None:
-        """Note what the checks of whole traces find in some readings."""
+        """Record the flaws that the checks of whole traces find in some readings."""
         time_s = frame["time_s"].to_numpy(float)
         near = frame[np.asarray(self._within(self._reach_s, time_s, rising=False))]
         flaws = timing_flaws(time_s, self._start_s, self._end_s, self._interval_s)
         flaws += value_flaws(near, self._info, under_load=True)
         for flaw in flaws:
             if flaw.name == "interval-doubling":
-                self._doubling = flaw  # of the end of the trace, if no block follows
+                self._doubling = flaw  # it counts only at the end of the trace
             elif flaw.name not in OF_THE_WHOLE:
                 details = self._details.setdefault((flaw.rule, flaw.name), [])
                 details += [flaw.detail] * (flaw.detail not in details)
 
     def _add(self, begin_s: float, ends_s: Array, least_s: float, most_s: float) -> None:
-        """Add segments that follow each other, of which these are the shortest and the longest."""
+        """Add adjacent segments, with the lengths of the shortest and of the longest."""
         if len(ends_s) == 0 or not least_s > 0:
             return
         if self._intervals.are_within(least_s, most_s):
@@ -245,7 +261,7 @@ class SpanChecks:
     def _follow_counter(self, energy_wh: Array) -> None:
         known = energy_wh[np.isfinite(energy_wh)]
         if len(known):
-            # Before the first value there is NaN, than which nothing is less.
+            # Before the first value, `_last_wh` is NaN, and the comparison is False.
             if known[0] < self._last_wh or (np.diff(known) < 0).any():
                 self._details[21, "reset"] = ["the meter's energy counter went back"]
             self._last_wh = float(known[-1])

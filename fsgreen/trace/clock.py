@@ -1,4 +1,4 @@
-"""Rule 17: a meter's clock against the host's, from load pulses that both have seen."""
+"""Rule 17: fits a meter's clock to the host's, from load pulses that both clocks have timed."""
 
 from __future__ import annotations
 
@@ -14,38 +14,47 @@ from fsgreen.trace.pulses import expected_share, located_edges
 from fsgreen.trace.table import Array, columns, times
 
 MIN_CORRELATION = 0.5
-"""Below this a pattern is not in the trace: it explains less than a quarter of the power's
-variance."""
+"""Least correlation for a pattern to be in the trace. With less, it explains less than a quarter of
+the power's variance."""
 
 MAX_RIVAL = 0.8
-"""A second place that fits so well, against the best, leaves open which one is right."""
+"""If a second place has this share of the best correlation, it is open which one is right."""
 
 MAX_DRIFT_PPM = 200.0
-"""No quartz is so bad; HOBO loggers are within 23 ppm (2 s a day)."""
+"""Largest plausible drift. No quartz is so bad; HOBO loggers are within 23 ppm (2 s a day)."""
 
 SEARCH_S = 60.0
-"""The largest offset that is looked for."""
+"""The largest offset that is searched, in either direction."""
 
 LAGS_PER_CHIP = 8
 
 LEAST_GAIN = 0.01
-"""The search around the edges is narrowed until the residual falls by less than this share."""
+"""The search around the edges is repeated until the residual falls by less than this share."""
 
 CUT = "cut the trace where the clock was set, or pulse in the middle of the campaign, too"
 
 COVERAGE = 2.0
-"""Errors are given as two standard uncertainties, about 95 % (GUM 6.2.2 and G.6.6)."""
+"""Coverage factor of errors: two standard uncertainties, about 95 % (GUM 6.2.2 and G.6.6)."""
 
 
 @dataclass(frozen=True)
 class ClockFit:
-    """How a meter's clock runs against the host's.
+    """The fit of a meter's clock to the host's.
 
-    At the host's time `origin_s` the meter's clock shows `offset_s` more, and then gains
-    `drift_ppm` microseconds a second. `residual_s` is the root mean square of what the pulses'
-    `edges_count` edges are off this line; `offset_error_s` (anywhere between the pulses) and
-    `drift_error_ppm` are what the line may be off at 95 %; `correlation` is that of the worse of
-    the patterns with the power.
+    Attributes
+    ----------
+    origin_s, offset_s : float
+        At the host's time `origin_s`, the meter's clock is ahead by `offset_s`.
+    drift_ppm : float
+        After that, it gains this many microseconds per second.
+    residual_s : float
+        The root mean square distance of the pulses' edges from this line.
+    offset_error_s, drift_error_ppm : float
+        The errors of the line at 95 %; that of the offset holds anywhere between the pulses.
+    correlation : float
+        The correlation of the worst pattern with the power.
+    edges_count : int
+        The number of edges of the fit.
     """
 
     origin_s: float
@@ -58,11 +67,11 @@ class ClockFit:
     edges_count: int
 
     def meter_s(self, host_s: Array) -> Array:
-        """Return what the meter's clock shows at times of the host."""
+        """Return the times on the meter's clock at times of the host."""
         return host_s + self.offset_s + 1e-6 * self.drift_ppm * (host_s - self.origin_s)
 
     def host_s(self, meter_s: Array) -> Array:
-        """Return the host's times of times on the meter's clock."""
+        """Return the times of the host at times on the meter's clock."""
         since_s = (meter_s - self.origin_s - self.offset_s) / (1 + 1e-6 * self.drift_ppm)
         return self.origin_s + since_s
 
@@ -70,7 +79,7 @@ class ClockFit:
 def synchronised(uncertainty_s: float) -> ClockFit:
     """Return the fit of a clock that NTP or GPS keeps within `uncertainty_s` of the host's.
 
-    Raises FsgreenError where that is no uncertainty.
+    Raises FsgreenError if `uncertainty_s` is negative or not finite.
     """
     if not 0 <= uncertainty_s < float("inf"):
         raise _refused(
@@ -80,7 +89,7 @@ def synchronised(uncertainty_s: float) -> ClockFit:
 
 
 def to_host(readings: pd.DataFrame, fit: ClockFit) -> pd.DataFrame:
-    """Return a trace with its times on the host's clock."""
+    """Return a trace with its times converted to the host's clock."""
     return readings.assign(time_s=fit.host_s(times(readings)))
 
 
@@ -90,29 +99,30 @@ def fit_clock(
     *,
     max_drift_ppm: float = MAX_DRIFT_PPM,
 ) -> ClockFit:
-    """Fit offset and drift of a meter's clock from pulses near the ends of a campaign.
+    """Fit offset and drift of a meter's clock, from pulses near the ends of a campaign.
 
-    Each pattern is first looked for by correlation, at offsets up to `SEARCH_S` either way. Then
-    each of its edges is located in the trace by the energy around it, and a line laid through
-    them by least squares. An edge with a gap or a reading without a value near it is left out.
-    Where readings are missing between two patterns and the clock may have been set there, both
-    errors grow by what that would change; more patterns between the first and the last tell.
+    First, each pattern is searched by correlation, at offsets up to `SEARCH_S` in either direction.
+    Then each of its edges is located in the trace by the energy around it, and a line is fitted
+    through the edges by least squares. An edge is left out if there is a gap near it, or a reading
+    without a value. If readings are missing between two patterns, the clock may have been set
+    there. Then both errors grow by the effect of such a step. Further patterns in between can rule
+    this out.
 
     Parameters
     ----------
     readings : DataFrame
-        The trace, `time_s` on the meter's clock.
+        The trace, with `time_s` on the meter's clock.
     patterns : sequence of sequences
-        For each pattern the host's times of its edges: on, off, ... on, off.
+        For each pattern, the host's times of its edges: on, off, ... on, off.
     max_drift_ppm : float
-        More is taken for a clock that was set.
+        A larger drift means that the clock was set.
 
     Raises
     ------
     FsgreenError
-        With fewer than two patterns; where a pattern is not in the trace, or fits in two places
-        about as well; where too few edges can be located, or the clock was set between two
-        patterns; and for a trace that no energy can be taken of.
+        If there are fewer than two patterns; if a pattern is not in the trace, or fits almost
+        equally well in two places; if too few edges can be located; if the clock was set between
+        two patterns; or if the trace is unordered or has no power.
     """
     if len(patterns) < 2:
         raise _refused("an offset and a drift need two patterns", "pulse at start and end")
@@ -149,7 +159,10 @@ def fit_clock(
 
 
 def _look(time_s: Array, energy_j: Array, host_s: Array) -> tuple[float, float, float]:
-    """Return the lag at which a pattern is found, the step of the search, and the correlation."""
+    """Return the lag at which a pattern is found, the step of the search, and the correlation.
+
+    The lag and the step are in seconds. Raises FsgreenError as `fit_clock` does.
+    """
     chip_s = float(np.diff(host_s).min())
     step_s = chip_s / LAGS_PER_CHIP
     model = np.arange(host_s[0] - chip_s, host_s[-1] + chip_s, step_s)
@@ -186,7 +199,10 @@ def _look(time_s: Array, energy_j: Array, host_s: Array) -> tuple[float, float, 
 
 
 def _correlation(values: Array, share: Array) -> Array:
-    """Return Pearson's correlation of a template with each stretch of a series."""
+    """Return Pearson's correlation of a template with each window of a series.
+
+    `values` and `share` have the shapes (n,) and (m,); the result has the shape (n - m + 1,).
+    """
     windows = np.lib.stride_tricks.sliding_window_view(values, len(share))
     centred = share - share.mean()
     spread = np.sqrt(len(share) * windows.var(axis=1) * (centred @ centred))
@@ -195,7 +211,10 @@ def _correlation(values: Array, share: Array) -> Array:
 
 
 def _unless_set(fit: ClockFit, time_s: Array, located: Located) -> ClockFit:
-    """Return a fit with the doubt that patterns and gaps leave, if the clock was not set."""
+    """Return a fit whose errors include the doubt from patterns and gaps.
+
+    Raises FsgreenError if the clock was set between two patterns.
+    """
     off_s = [float(np.median(meter_s - fit.meter_s(host_s))) for host_s, meter_s in located]
     if (why := set_between(located, fit.drift_ppm, off_s)) is not None:
         raise _refused(f"the clock was set between the pulses: {why}", CUT)
@@ -209,7 +228,7 @@ def _unless_set(fit: ClockFit, time_s: Array, located: Located) -> ClockFit:
 
 
 def _line(located: Located, hosts_s: Sequence[Array], correlation: float) -> ClockFit:
-    """Lay a line through the edges of all patterns."""
+    """Fit a line through the edges of all patterns."""
     host_s, meter_s = (np.concatenate(parts) for parts in zip(*located, strict=True))
     ahead_s = meter_s - host_s
     centre_s, level_s, slope, kept = line(host_s, ahead_s)

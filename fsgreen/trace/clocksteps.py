@@ -10,17 +10,17 @@ import numpy as np
 from fsgreen.trace.table import Array
 
 FAR_OFF = 5.0
-"""Edges so many median deviations off a line are another load's, and left out."""
+"""Edges that are more median deviations off the line belong to another load, and are left out."""
 
 EXACT_S = 1e-9
-"""What arithmetic may be off."""
+"""Tolerance for rounding errors."""
 
 CERTAIN = 5.0
-"""So many standard errors between two slopes are no accident: less than one in a thousand fits of
-16 edges (Student's t)."""
+"""A larger difference of two slopes, in standard errors, is no accident: less than one in a
+thousand fits of 16 edges have it (Student's t)."""
 
 WANDER_PPM = 10.0
-"""A quartz whose temperature changes by 15 K strays so far from its mean rate (-0.035 ppm/K^2,
+"""Deviation of a quartz from its mean rate if its temperature changes by 15 K (-0.035 ppm/K^2,
 tuning forks of 32 kHz)."""
 
 Located = Sequence[tuple[Array, Array]]
@@ -28,9 +28,9 @@ Located = Sequence[tuple[Array, Array]]
 
 
 def line(host_s: Array, ahead_s: Array) -> tuple[float, float, float, Array]:
-    """Lay a line by least squares, once more without the points far off.
+    """Fit a line by least squares, then once more without the points that are far off.
 
-    Return its centre, level and slope, and which points it rests on.
+    Return its centre, its level at the centre, its slope, and a mask of the points of the fit.
     """
     kept = np.ones(len(host_s), bool)
     for _ in range(2):
@@ -42,7 +42,7 @@ def line(host_s: Array, ahead_s: Array) -> tuple[float, float, float, Array]:
 
 
 def own_drift_ppm(located: Located) -> tuple[float, float]:
-    """Return the drift that each pattern shows by itself, on average, and its standard error."""
+    """Return the mean drift within single patterns, and its standard error, in ppm."""
     slopes, weights = [], []
     for host_s, meter_s in located:
         ahead_s = meter_s - host_s
@@ -57,9 +57,10 @@ def own_drift_ppm(located: Located) -> tuple[float, float]:
 
 
 def set_between(located: Located, drift_ppm: float, off_s: Sequence[float]) -> str | None:
-    """Return why the clock must have been set between the patterns, None if nothing says so.
+    """Return why the clock must have been set between the patterns; None if nothing shows that.
 
-    `drift_ppm` is that of the line through all patterns, `off_s` what each is off it on average.
+    `drift_ppm` is the drift of the line through all patterns. `off_s` is the median distance of
+    each pattern from that line.
     """
     own_ppm, error_ppm = own_drift_ppm(located)
     if abs(drift_ppm - own_ppm) > CERTAIN * error_ppm + WANDER_PPM:
@@ -76,10 +77,11 @@ def set_between(located: Located, drift_ppm: float, off_s: Sequence[float]) -> s
 
 
 def suspected_step_s(time_s: Array, located: Located) -> float:
-    """Return by how much the clock may have been set where readings are missing, 0 if by nothing.
+    """Return the largest step by which the clock may have been set where readings are missing.
 
-    A clock that is set leaves a gap in its readings, as a lost reading does. Where a gap explains
-    some of what the offset changed from one pattern to the next, all of that change is suspect.
+    A clock that is set leaves a gap in the readings, as a lost reading does. If a gap explains a
+    part of the change of offset between two patterns, all of that change is suspect. The step is 0
+    if no gap does.
     """
     usual_s = float(np.median(np.diff(time_s)))
     suspected_s = 0.0

@@ -1,4 +1,4 @@
-"""The readings around the two edges of a span, and what its energy counter did between them."""
+"""The readings around the two edges of a span, and checks of the energy counter between them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fsgreen.trace.powerfile import PIECE, Floats, Piece
 
 
 class Excerpt:
-    """Taken while the readings of a trace pass by, in pieces with rising times.
+    """An excerpt of a trace whose readings come in pieces, with rising times.
 
-    Kept are the readings on either side of each edge that an error budget looks at.
+    It keeps the readings on either side of each edge that an error budget needs.
     """
 
     def __init__(self, start_s: float, end_s: float) -> None:
@@ -23,7 +23,7 @@ class Excerpt:
         self.counter_went_back = False
 
     def feed(self, piece: Piece) -> None:
-        """Take the next readings."""
+        """Add the next readings."""
         energy_wh = piece.energy_wh
         if not self.counter_missing:
             self._watch_counter(piece.time_s, energy_wh)
@@ -33,14 +33,14 @@ class Excerpt:
             edge.feed(piece)
 
     def readings(self) -> pd.DataFrame:
-        """Return the readings around the edges, with the columns that a piece has."""
+        """Return the readings around the edges, with the columns of a piece."""
         parts = [part for edge in self._edges for part in edge.parts()]
         columns = {name: np.concatenate([part.column(name) for part in parts]) for name in PIECE}
         _, places = np.unique(columns["time_s"], return_index=True)
         return pd.DataFrame({name: column[places] for name, column in columns.items()})
 
     def _watch_counter(self, time_s: Floats, energy_wh: Floats | None) -> None:
-        """Look at the counter from the last reading before the span to the first after it."""
+        """Check the counter from the last reading before the span to the first after it."""
         begin_s = time_s[0] if self._last is None else self._last[0]
         if time_s[-1] <= self._start_s or begin_s >= self._end_s:
             return
@@ -58,7 +58,7 @@ class Excerpt:
 
 
 class _Edge:
-    """So many of the readings up to `edge_s`, the last ones, and the first ones after it."""
+    """The last `NEIGHBOURS` readings up to `edge_s`, and the first ones after it."""
 
     def __init__(self, edge_s: float) -> None:
         self._edge_s = edge_s

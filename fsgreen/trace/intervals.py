@@ -1,4 +1,4 @@
-"""Intervals between readings of a trace that comes in pieces: their count, and a percentile."""
+"""Counts the intervals between readings of a trace that comes in pieces, for a percentile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fsgreen.trace.table import Array
 from fsgreen.trace.timing import P95_TOLERANCE
 
 KEY_SHIFT = 40
-"""Bits of a float64 that a counted interval does without: it is known to 1 part in 4096."""
+"""Bits of a float64 that are dropped to count an interval, which is known to 1 part in 4096."""
 
 
 class Intervals:
@@ -28,13 +28,13 @@ class Intervals:
         return low_s <= least_s and most_s <= high_s
 
     def add(self, count: int, least_s: float, most_s: float) -> None:
-        """Count intervals within the tolerance, of which these are the shortest and the longest."""
+        """Add a number of intervals within the tolerance, with the shortest and the longest."""
         self._within += count
         self._least_within_s = min(self._least_within_s, least_s)
         self._most_within_s = max(self._most_within_s, most_s)
 
     def feed(self, steps_s: Array) -> None:
-        """Count intervals above 0."""
+        """Add intervals, which must be above 0."""
         inside = np.abs(steps_s - self._nominal_s) <= P95_TOLERANCE * self._nominal_s
         keys, counts = np.unique(steps_s[~inside].view(np.int64) >> KEY_SHIFT, return_counts=True)
         self._beyond.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
@@ -43,10 +43,10 @@ class Intervals:
             self.add(len(within_s), float(within_s.min()), float(within_s.max()))
 
     def percentile_95_s(self) -> float | None:
-        """Return the 95th percentile, None without an interval.
+        """Return the 95th percentile of the intervals; None if there are none.
 
-        Of the intervals within the tolerance only the shortest and the longest are known, so it is
-        exact where it lies beyond.
+        It is exact only outside the tolerance. Within it, only the shortest and the longest
+        interval are known.
         """
         keys = np.array(sorted(self._beyond), dtype=np.int64)
         middles = (keys << KEY_SHIFT) + (1 << KEY_SHIFT - 1)

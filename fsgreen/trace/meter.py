@@ -1,4 +1,4 @@
-"""What a meter is: the facts that belong to each of its readings."""
+"""The description of a meter: facts that hold for all of its readings."""
 
 from __future__ import annotations
 
@@ -11,19 +11,36 @@ from fsgreen.errors import FsgreenError
 Boundary = Literal["wall", "dc-rail", "cpu", "modelled"]
 
 UNTOLD = ("", "?")
-"""Model or serial number of a meter that nobody tells."""
+"""Stands for a model or a serial number that is not known."""
 
 
 @dataclass(frozen=True)
 class MeterInfo:
-    """What a meter is and how well it measures.
+    """What a meter is, and how well it measures.
 
-    `gain_error` is a fraction of the value; `constant_error_w` an offset of every reading;
-    `constant_error_j` a fixed error of each energy, whatever its duration (the 0.3 Wh that fast10
-    states for its meters, section 3.1); `covers` the parts whose power is included;
-    `power_cycles` the meter's own counter of power losses when it was opened, if it has one;
-    `options` what else its parser must know (numbers, texts, truths and lists of them, as JSON
-    keeps them).
+    Attributes
+    ----------
+    driver, model, serial : str
+        The name of its driver, its model and its serial number.
+    boundary : Boundary
+        What its power includes.
+    covers : tuple of str
+        The parts whose power is included.
+    rate_hz, range_w, resolution_w : float
+        Readings per second, the largest valid power, and one step of power.
+    gain_error : float
+        The error as a fraction of the value.
+    constant_error_w : float
+        The error of every reading as an offset.
+    source : str
+        The source of the errors.
+    constant_error_j : float
+        A fixed error of each energy, for any duration (fast10 states 0.3 Wh for its meters, section
+        3.1).
+    power_cycles : int, optional
+        The meter's own counter of power losses when it was opened.
+    options : mapping
+        What else its parser must know, as JSON values.
     """
 
     driver: str
@@ -43,13 +60,13 @@ class MeterInfo:
 
     @property
     def title(self) -> str:
-        """Return model and serial number as people write them, also where they are not told."""
+        """Return model and serial number in words, even if they are not known."""
         model = f"a meter that {self.driver} cannot name" if self.model in UNTOLD else self.model
         return f"{model}, serial {'not told' if self.serial in UNTOLD else self.serial}"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> MeterInfo:
-        """Rebuild from its fields as JSON has them; raises FsgreenError where they do not fit."""
+        """Make a description from its fields in JSON. Raises FsgreenError if they do not fit."""
         try:
             return cls(**{**values, "covers": tuple(values["covers"])})
         except (KeyError, TypeError) as error:

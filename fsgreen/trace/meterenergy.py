@@ -1,4 +1,4 @@
-"""The energy of one phase by one meter, with its limits of error and flaws: computed once, kept."""
+"""The energy of one phase by one meter, with its limits of error and its flaws."""
 
 from __future__ import annotations
 
@@ -20,12 +20,27 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class MeterEnergy:
-    """What one meter says of what was measured: of one interval, or of windows added up.
+    """The energy of the measured phase by one meter: of one interval, or the sum over windows.
 
-    A number that the trace does not tell is NaN, and `flaws` say why. `energy_j` is by trapezoid,
-    of means the sum; `counter_energy_j` by the meter's own counter, if it has one. The idle powers
-    are means over the idle phases before and after the work, and over both, as far as the trace
-    covers them.
+    A number that the trace does not tell is NaN, and `flaws` say why.
+
+    Attributes
+    ----------
+    meter, boundary, covers
+        The name of the meter, its boundary, and the parts whose power it includes.
+    duration_s : float
+        The duration of the measured phase.
+    energy_j : float
+        The energy by the trapezoid rule; for means, their sum.
+    counter_energy_j : float
+        The energy by the meter's own counter, if it has one.
+    budget : ErrorBudget
+        The limits of error of `energy_j`.
+    idle_power_w, idle_power_before_w, idle_power_after_w : float
+        The mean power over all idle phases, over the one before the work, and over those after it,
+        as far as the trace covers them.
+    flaws : tuple of Flaw
+        What makes the trace unfit for the phase.
     """
 
     meter: str
@@ -42,35 +57,35 @@ class MeterEnergy:
 
     @property
     def power_w(self) -> float:
-        """Mean power."""
+        """The mean power in watts."""
         return self.energy_j / self.duration_s
 
     @property
     def energy_above_idle_j(self) -> float:
-        """Energy without that of an idle machine over the same time."""
+        """The energy minus that of an idle machine over the same time, in joules."""
         return self.energy_j - self.idle_power_w * self.duration_s
 
 
 def meter_energies(
     file: Path, infos: Mapping[str, MeterInfo], measured: Sequence[Span], idles: Sequence[Span] = ()
 ) -> dict[str, MeterEnergy]:
-    """Return what each meter in a `power.parquet` says of what was measured.
+    """Return the energy of the measured phase by each meter in a `power.parquet`.
 
     Parameters
     ----------
     file : Path
         The table of power of one trial.
     infos : mapping of str to MeterInfo
-        Its meters, of any boundaries.
+        Its meters, with any boundaries.
     measured : sequence of (start_s, end_s)
         The phase `measure`, or its windows, on the host's monotonic clock.
     idles : sequence of (start_s, end_s)
-        The idle phases; the first is before the work.
+        The idle phases. The first is before the work.
 
     Raises
     ------
     FsgreenError
-        If the file cannot be read. What is wrong with a trace is in its `flaws`.
+        If the file cannot be read. Faults of a trace are in `flaws` instead.
     """
     traces = reduce_power(file, infos, [*measured, *idles])
     return {
@@ -82,12 +97,12 @@ def meter_energies(
 def meter_energy(
     meter: str, info: MeterInfo, trace: MeterTrace, measured: Sequence[Span], idle_count: int = 0
 ) -> MeterEnergy:
-    """Return what one meter says of what was measured, by a trace that was reduced over it.
+    """Return the energy of the measured phase by one meter, given its reduced trace.
 
-    The spans of `trace` are those of `measured`, and then so many idle phases. Energies of windows
-    add up, and so do the limits of their errors, term by term: each window has edges of its own,
-    and no error is taken to cancel that of another. A meter that was attached later, by its own
-    clock, is reduced by `MeterTrace.of(readings, info, spans, clock=fit)`.
+    The spans of `trace` are those of `measured`, followed by `idle_count` idle phases. The energies
+    of windows are added, and so are the limits of their errors, term by term: each window has its
+    own edges, and errors are not assumed to cancel. The trace of a meter that was attached later,
+    with its own clock, comes from `MeterTrace.of(readings, info, spans, clock=fit)`.
     """
     flaws = [flaw for nth, _ in enumerate(measured) for flaw in trace.flaws(nth)]
     said = unknown_energy(meter, info, sum(end_s - start_s for start_s, end_s in measured))
@@ -111,17 +126,17 @@ def meter_energy(
 
 
 def unknown_energy(meter: str, info: MeterInfo, duration_s: float) -> MeterEnergy:
-    """Return what a meter says of what it did not see: nothing, of its boundary."""
+    """Return a `MeterEnergy` without numbers, for a phase that a meter did not record."""
     nan, budget = math.nan, ErrorBudget(*[math.nan] * len(fields(ErrorBudget)))
     blank = (nan, nan, budget, nan, nan, nan)
     return MeterEnergy(meter, info.boundary, info.covers, duration_s, *blank, flaws=())
 
 
 def sum_energies(energies: Sequence[MeterEnergy]) -> MeterEnergy:
-    """Add what several meters of one boundary say of one phase; each flaw names its meter.
+    """Return the sum of energies of one phase by several meters of one boundary.
 
-    Raises FsgreenError where boundaries or durations differ (rule 19), two meters cover the same
-    part (it would count twice), or there is none.
+    Each flaw names its meter. Raises FsgreenError if boundaries or durations differ (rule 19), if
+    two meters cover the same part, which would count twice, or if there are no energies.
     """
     if not energies:
         raise flawed("there is no meter whose energy could be added")
@@ -149,9 +164,9 @@ def sum_energies(energies: Sequence[MeterEnergy]) -> MeterEnergy:
 
 
 def _idle_power_w(trace: MeterTrace, idles: Iterable[int]) -> float:
-    """Return the mean power over idle phases, as far as the trace reaches; NaN where it does not.
+    """Return the mean power over idle phases, as far as the trace covers them; NaN if it does not.
 
-    A trace ends with the last whole reading, up to one interval before the trial does.
+    A trace ends with the last whole reading, up to one interval before the end of the trial.
     """
     try:
         covered = [trace.covered_energy_j(nth) for nth in idles]

@@ -1,7 +1,7 @@
 """The trace of one meter in one pass: energies, error budgets, flaws and a series, piece by piece.
 
-However a trace is cut into pieces, the answers are the same to the rounding of sums; memory depends
-on the pieces and the spans, not on the trace.
+The results do not depend on the pieces, except for the rounding of sums. The memory depends on the
+pieces and the spans, not on the length of the trace.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from fsgreen.trace.table import Flaw, flawed
 from fsgreen.trace.values import JOULES_PER_WH
 
 MAX_UNCOVERED = 0.01
-"""Fraction of a span that may lie beyond the trace (rule 13 wants 99 % covered)."""
+"""Largest fraction of a span outside the trace (rule 13 requires 99 % covered)."""
 
 FAST_HZ = 2.0
-"""A meter of this rate or more has several readings in a second of a series: their mean counts."""
+"""From this rate on, a meter has several readings per second of a series; their mean counts."""
 
 Spans = Sequence[tuple[float, float]]
 
 
 class MeterTrace:
-    """One meter's trace as it passes by.
+    """The reduced trace of one meter. Its readings are fed in pieces.
 
     Parameters
     ----------
     info : MeterInfo
         The meter.
     spans : sequence of (start_s, end_s)
-        What energies, budgets and flaws are asked for; an answer is had by a span's place.
+        The spans of energies, budgets and flaws. Methods take the place of a span, from 0.
     edges_s : array_like
-        Rising times between which `series_w` gives power.
+        Rising times, shape (k + 1,), between which `series_w` returns the power.
     clock : ClockFit, optional
-        How the readings came onto the host's clock; None where the host stamped them.
+        The fit that converted the times to the host's clock; None if they are the host's own.
     means : bool
-        Whether a power is the mean since the reading before: then an energy is the sum of rows.
+        Whether a power is the mean since the previous reading. Then an energy is a sum of rows.
     """
 
     def __init__(
@@ -91,19 +91,20 @@ class MeterTrace:
         *,
         means: bool = False,
     ) -> Self:
-        """Return a trace that is in memory, with the columns of `power.parquet`.
+        """Return the reduced form of a trace in memory, with the columns of `power.parquet`.
 
         Raises
         ------
         FsgreenError
-            If it is of several meters, or a column lacks its unit, has another or holds no numbers.
+            If the trace has several meters, or if a column lacks its unit, has a wrong one, or does
+            not hold numbers.
         """
         trace = cls(info, spans, edges_s, clock=clock, means=means)
         trace.feed(Piece.of(readings))
         return trace
 
     def feed(self, piece: Piece) -> None:
-        """Take the next readings."""
+        """Add the next readings."""
         if len(piece.time_s) == 0:
             return
         time_s, power_w = piece.time_s, piece.power_w
@@ -127,32 +128,35 @@ class MeterTrace:
         self._last = last
 
     def energy_j(self, nth: int = 0) -> float:
-        """Return the joules of a span: by the trapezoid rule, of means by the sum of rows.
+        """Return the energy of a span in joules, by the trapezoid rule; for means, by their sum.
 
-        Power at the two edges is interpolated between their neighbours; of means, an interval that
-        an edge cuts counts in proportion to its part inside.
+        The power at the two edges is interpolated between the neighbouring readings. For means, an
+        interval that an edge cuts counts in proportion to its part inside.
 
         Raises
         ------
         FsgreenError
-            If the trace is unordered, leaves more than 1 % of the span uncovered, or holds a
-            reading in it without a value.
+            If the trace is unordered, leaves more than 1 % of the span uncovered, or has a reading
+            without a value in it.
         """
         self._refuse_uncovered(nth)
         return self._between_j(*self._spans[nth])
 
     def covered_energy_j(self, nth: int = 0) -> tuple[float, float]:
-        """Return the energy of that part of a span which the trace covers, and its duration."""
+        """Return energy and duration of the part of a span that the trace covers.
+
+        Raises FsgreenError if the trace is unordered or has a reading without a value there.
+        """
         start_s, end_s = self._spans[nth]
         self._refuse_disorder()
         covered_s = min(end_s, self._last[0]) - max(start_s, self._first[0])
         return self._inside_j(start_s, end_s), max(0.0, covered_s)
 
     def counter_energy_j(self, nth: int = 0) -> float:
-        """Return the energy by the meter's own counter, in joules; NaN where it has none.
+        """Return the energy by the meter's own counter, in joules; NaN if it has none.
 
-        To be reported beside `energy_j`, never instead: a Watts Up counts in steps of 0.1 Wh
-        (360 J). Raises FsgreenError as that does, and if the counter went back.
+        Report it beside `energy_j`, never in its place: a Watts Up counts in steps of 0.1 Wh
+        (360 J). Raises FsgreenError as `energy_j` does, and if the counter went back.
         """
         self._refuse_uncovered(nth)
         excerpt = self._excerpts[nth]
@@ -165,7 +169,7 @@ class MeterTrace:
         return float(last - first) * JOULES_PER_WH
 
     def error_budget(self, nth: int = 0) -> ErrorBudget:
-        """Return the limits of error of `energy_j` (rule 15); raises as that does."""
+        """Return the limits of error of `energy_j` (rule 15). Raises FsgreenError as it does."""
         energy_j, info = self.energy_j(nth), self._info
         start_s, end_s = self._spans[nth]
         duration_s = end_s - start_s
@@ -181,14 +185,15 @@ class MeterTrace:
         )
 
     def flaws(self, nth: int = 0) -> list[Flaw]:
-        """Return what makes the trace unfit for a span (rules 13, 14 and 21)."""
+        """Return the flaws that make the trace unfit for a span (rules 13, 14 and 21)."""
         return self._checks[nth].flaws()
 
     def series_w(self) -> Floats:
-        """Return the power of each interval between the edges.
+        """Return the power of each interval between the edges, shape (k,), in watts.
 
-        It is the mean, NaN where the trace does not cover the interval; of a meter below `FAST_HZ`,
-        whose readings are means themselves, it is the value at the interval's end.
+        It is the mean; NaN if the trace does not cover the interval. For a meter below `FAST_HZ`,
+        whose readings are means themselves, it is the value at the end of the interval. Raises
+        FsgreenError if the trace is unordered.
         """
         self._refuse_disorder()
         starts_s, ends_s = self._edges_s[:-1], self._edges_s[1:]
@@ -201,7 +206,7 @@ class MeterTrace:
         return np.where(outside, np.nan, joules / (ends_s - starts_s))
 
     def _interpolate(self, time_s: Floats, power_w: Floats) -> None:
-        """Note the power at the edges that these readings, and the one before them, enclose."""
+        """Interpolate the power at the edges between these readings and the previous one."""
         if self._count:
             time_s = np.append(self._last[0], time_s)
             power_w = np.append(self._last[1], power_w)
@@ -210,7 +215,7 @@ class MeterTrace:
         self._values_w[begin:end] = np.interp(self._edges_s[begin:end], time_s, power_w)
 
     def _between_j(self, start_s: float, end_s: float) -> float:
-        """Return the energy between two knots; beyond the trace its outermost reading is held."""
+        """Return the energy between two knots. Outside the trace, its outermost reading counts."""
         early_s, late_s = max(0.0, self._first[0] - start_s), max(0.0, end_s - self._last[0])
         joules = self._inside_j(start_s, end_s)
         joules += early_s * self._first[1] if early_s else 0.0
@@ -224,9 +229,9 @@ class MeterTrace:
         return math.fsum(parts_j)
 
     def _clock_j(self, energy_j: float, start_s: float, end_s: float) -> float:
-        """Return what a span gains or loses by the errors of the clock's offset and drift.
+        """Return the energy that a span gains or loses by errors of the clock's offset and drift.
 
-        Both come from one fit, and may have any sign: their effects add.
+        Both errors come from one fit and may have any sign, so their effects add.
         """
         if self._clock is None:
             return 0.0
@@ -236,7 +241,7 @@ class MeterTrace:
         return max(abs(joules - energy_j) for joules in moved_j) + drift_j
 
     def _refuse_uncovered(self, nth: int) -> None:
-        """Refuse a span of which more than 1 % lies before or after the trace."""
+        """Raise FsgreenError if more than 1 % of a span is outside the trace."""
         start_s, end_s = self._spans[nth]
         if not end_s > start_s:
             raise flawed(f"the span from {start_s} s to {end_s} s has no length")
@@ -253,11 +258,11 @@ class MeterTrace:
 def reduce_power(
     file: Path, infos: Mapping[str, MeterInfo], spans: Spans, edges_s: ArrayLike = ()
 ) -> dict[str, MeterTrace]:
-    """Reduce the trace of each meter of `infos` in a `power.parquet`, several at once.
+    """Return the reduced trace of each meter of `infos` in a `power.parquet`.
 
-    Memory is bounded by the row groups of the file for each span, whatever its length. Raises
-    FsgreenError where the file cannot be read; a meter without readings has no energy, which raises
-    then.
+    Meters are reduced in parallel. The memory is limited by the row groups of the file for each
+    span, for any length of the file. Raises FsgreenError if the file cannot be read. A meter
+    without readings has no energy: its methods raise FsgreenError.
     """
 
     def reduced(name: str) -> MeterTrace:

@@ -1,4 +1,4 @@
-"""A `power.parquet` of any size: read a row group at a time, for one meter after another."""
+"""Reads a `power.parquet` of any size, one row group at a time, for one meter after another."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ PIECE = ("time_s", *NUMBERS, "quality")
 OK = "ok"
 
 PIECE_COUNT = 2**18
-"""Most readings in a piece: a row group of our own files (a column: 2 MiB)."""
+"""Most readings in a piece: a row group of our own files (2 MiB per column)."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Readings of one meter that follow each other; a quantity that it does not give is None.
+    """Successive readings of one meter, in columns of shape (readings,).
 
-    `codes` holds the place in `qualities` of each reading's quality; None: every reading is ok.
-    `bounds_w`, where it is known, is what all values of power lie between; NaN is no value. A file
-    gives volts and amperes only where one of them may be over range.
+    A quantity that the meter does not give is None. `codes` has, for each reading, the place of its
+    quality in `qualities`; None means that every reading is ok. `bounds_w`, if it is known, has the
+    least and the greatest power; NaN does not count. A file gives volts and amperes only if one of
+    them may be over range.
     """
 
     time_s: Floats
@@ -49,7 +50,7 @@ class Piece:
 
     @classmethod
     def of(cls, readings: pd.DataFrame) -> Self:
-        """Return the readings of a table of one meter; raises FsgreenError where it is none."""
+        """Return the readings of a table of one meter. Raises FsgreenError if it is not one."""
         check_units(readings)
         if "meter" in readings and readings["meter"].nunique() > 1:
             raise flawed("readings of several meters in one trace: select one")
@@ -63,11 +64,11 @@ class Piece:
         return cls(**columns, qualities=list(qualities))
 
     def part(self, begin: int, end: int) -> Piece:
-        """Return the readings from place `begin` up to `end`; they do not hold the others."""
+        """Return a copy of the readings from place `begin` up to `end`."""
         return self.at(slice(begin, end))
 
     def at(self, places: slice | NDArray[np.bool_]) -> Piece:
-        """Return the readings at some places; they do not hold the others."""
+        """Return a copy of the readings at some places."""
         columns: dict[str, Any] = {}
         for name in ("time_s", *NUMBERS, "codes"):
             column = getattr(self, name)
@@ -89,9 +90,9 @@ class Piece:
 
 
 class PowerFile:
-    """An open `power.parquet`; of one thread only. A context manager.
+    """An open `power.parquet`, for one thread only. It is a context manager.
 
-    Raises FsgreenError where the file is none, lacks a column, or is damaged.
+    Raises FsgreenError if the file is not a table of power, lacks a column, or is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -118,7 +119,7 @@ class PowerFile:
         self.close()
 
     def close(self) -> None:
-        """Release the file; harmless when repeated."""
+        """Close the file. It may be repeated."""
         self._source.close()
 
     def meters(self) -> list[str]:
@@ -142,10 +143,11 @@ class PowerFile:
                 yield from self._batches(group, COLUMNS, meter if only is None else None)
 
     def pieces(self, meter: str) -> Iterator[Piece]:
-        """Yield what sums need of one meter's readings, in their order.
+        """Yield one meter's readings in their order, with the columns that reductions need.
 
-        What a row group says of itself is not read: that there is no counter, that all readings
-        are ok, that no volts or amperes are over range, and what power lies between.
+        Some facts come from the statistics of a row group, without reading its column: that there
+        is no counter, that all readings are ok, that no volts or amperes are over range, and the
+        bounds of power.
         """
         for group in range(self._file.metadata.num_row_groups):
             only = self._only(group, "meter")
@@ -167,7 +169,7 @@ class PowerFile:
     def _batches(
         self, group: int, columns: Sequence[str], meter: str | None = None
     ) -> Iterator[pa.Table]:
-        """Yield columns of a row group, some readings at a time; of one meter where it is named."""
+        """Yield columns of a row group in batches; only readings of `meter`, if it is given."""
         try:
             for batch in self._file.iter_batches(
                 PIECE_COUNT,
@@ -197,12 +199,12 @@ class PowerFile:
         return not self._is_null(group, column) and not (has_bounds and about.statistics.max < HUGE)
 
     def _only(self, group: int, column: str) -> Any:
-        """Return the one value that a text column has in a row group, None if it may have more."""
+        """Return the only value of a text column in a row group; None if it may have several."""
         bounds = self._bounds(group, column)
         return bounds[0] if bounds is not None and bounds[0] == bounds[1] else None
 
     def _bounds(self, group: int, column: str) -> tuple[Any, Any] | None:
-        """Return the least and the greatest value of a column in a row group, None if not told."""
+        """Return the least and the greatest value of a column in a row group; None if unknown."""
         about = self._file.metadata.row_group(group).column(self._place[column]).statistics
         if about is None or not about.has_min_max or about.null_count:
             return None
@@ -217,14 +219,14 @@ class PowerFile:
 
 
 def floats(column: pa.ChunkedArray) -> Floats:
-    """Return a column as float64, without a copy where it lies in one piece; null becomes NaN."""
+    """Return a column as float64, if possible without a copy. Null becomes NaN."""
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     values: Floats = whole.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     return values
 
 
 def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32] | None, list[str]]:
-    """Return each reading's quality as a place in a list, and the list; None if all are ok."""
+    """Return the place of each reading's quality in a list, and the list; None if all are ok."""
     if column.null_count:
         column = column.cast(pa.string()).fill_null("none")
     if not pa.types.is_dictionary(column.type):

@@ -1,4 +1,4 @@
-"""Load pulses: a pattern that can be found in one place of a trace only, and its edges in there."""
+"""Load pulses: a pattern that fits in only one place of a trace, and the location of its edges."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from fsgreen.trace.timing import MAX_GAP_INTERVALS
 
 DEGREE = 5
 POLYNOMIALS = ((2,), (3,), (1, 2, 3), (1, 2, 4), (1, 3, 4), (2, 3, 4))
-"""Middle exponents of the primitive polynomials x^5 + ... + 1 over two elements (Golomb, Shift
-Register Sequences): each makes a sequence of 31 chips that is uncorrelated with its own shifts."""
+"""Middle exponents of the primitive polynomials x^5 + ... + 1 over GF(2) (Golomb, Shift Register
+Sequences). Each makes a sequence of 31 chips that is uncorrelated with its own shifts."""
 
 MIN_STEP = 0.3
-"""An edge whose step is less than this share of the median one is hidden by other load."""
+"""If the step of an edge is less than this share of the median step, other load hides the edge."""
 
 
 def pulse_runs(seed: int, chip_s: float = 1.0) -> tuple[float, ...]:
-    """Return how long the load is on, off, on, ... and on, in seconds.
+    """Return the lengths in seconds of the runs in which the load is on, off, on, ... and on.
 
-    At most 31 chips of `chip_s`, in runs of one to five: a maximum-length sequence that begins at
-    one of its chips that are on. Shifted by a chip or more it correlates with itself by less than
-    0.5. The seed chooses one of 96 patterns.
+    The runs have one to five chips of `chip_s`, at most 31 chips in total. They are a
+    maximum-length sequence that begins with a chip that is on. Its correlation with itself, shifted
+    by a chip or more, is below 0.5. The seed chooses one of 96 patterns.
     """
     draw = random.Random(seed)
     taps = (0, *draw.choice(POLYNOMIALS))
@@ -40,19 +40,19 @@ def pulse_runs(seed: int, chip_s: float = 1.0) -> tuple[float, ...]:
 
 
 def pulse_edges(start_s: float, runs: Sequence[float]) -> tuple[float, ...]:
-    """Return the times at which the load goes on, off, on, ... and off."""
+    """Return the times at which the load goes on, off, on, ... and off: one more than runs."""
     return tuple(accumulate(runs, initial=start_s))
 
 
 def on_time_s(edges_s: ArrayLike, time_s: ArrayLike) -> Array:
-    """Return for how long the load was on until each time: the integral of the step function."""
+    """Return how long the load was on before each time: the integral of the step function."""
     edges = np.asarray(edges_s, float)
     on = np.concatenate(([0.0], np.cumsum(np.diff(edges) * (np.arange(len(edges) - 1) % 2 == 0))))
     return np.interp(np.asarray(time_s, float), edges, on)
 
 
 def expected_share(edges_s: ArrayLike, time_s: ArrayLike) -> Array:
-    """Return the share of each interval between successive times in which the load was on."""
+    """Return, for each interval between successive times, the share in which the load was on."""
     return np.diff(on_time_s(edges_s, time_s)) / np.diff(np.asarray(time_s, float))
 
 
@@ -61,11 +61,24 @@ def located_edges(
 ) -> tuple[Array, Array]:
     """Return the host's and the meter's times of the edges that can be located.
 
-    `energy_j` is the energy up to each reading: a reading averages the interval that it ends, so
-    this is exact at readings and nowhere else. An edge is expected within `doubt_s` of
-    `expected_s`. The levels before and after it are taken from the readings between its window and
-    those of its neighbours; it stands where a step between them has the energy of the window.
-    Raises FsgreenError where fewer than a third of the edges, or three, can be located.
+    An edge is expected within `doubt_s` of its `expected_s`: its window. The levels before and
+    after it come from the readings between its window and those of its neighbours. Its place is
+    where a step between these levels has the energy of the window.
+
+    Parameters
+    ----------
+    time_s, energy_j : array, shape (readings,)
+        The time of each reading, and the energy up to it. A reading averages the interval that it
+        ends, so the energy is exact only at readings.
+    host_s, expected_s : array, shape (edges,)
+        The host's time of each edge, and its expected time on the meter's clock.
+    doubt_s : float
+        Half the length of a window.
+
+    Raises
+    ------
+    FsgreenError
+        If fewer than a third of the edges, or fewer than three, can be located.
     """
     interval_s = float(np.median(np.diff(time_s)))
     spare_s = expected_s[1] - expected_s[0]

@@ -1,4 +1,4 @@
-"""Energy between knots in time, summed while readings pass by."""
+"""The energy between knots in time, summed while readings come in pieces."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from fsgreen.trace.powerfile import Floats
 from fsgreen.trace.table import Array
 
 ROW = 128
-"""Segments that are summed at once where no knot lies among them."""
+"""Number of segments that are summed at once if there is no knot among them."""
 
 BLOCK = 256 * ROW
-"""Segments that pass by at once: their columns stay in the cache of a core (128 KiB each)."""
+"""Number of segments that are handled at once, so that their columns stay in the cache of a core
+(128 KiB each)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """What lies between readings that follow each other: the shortest and the longest segment.
+    """The segments between successive readings.
 
-    Both are NaN where a time is missing. `rows_js` holds twice the energy of each whole row of
-    segments, from the first on.
+    `least_s` and `most_s` are the shortest and the longest segment; both are NaN if a time is
+    missing. `rows_js` has twice the energy of each whole row of `ROW` segments, from the first on.
     """
 
     least_s: float
@@ -31,7 +32,7 @@ class Segments:
 
     @classmethod
     def between(cls, time_s: Floats, power_w: Floats) -> Segments:
-        """Return what lies between readings; their times need not rise."""
+        """Return the segments between readings. Their times need not rise."""
         count = len(time_s) - 1
         rows_js = np.empty(count // ROW)
         scratch_s = np.empty(min(count, BLOCK))
@@ -55,14 +56,15 @@ class Segments:
 
 
 class Slots:
-    """Slot k lies between the knots k - 1 and k, which rise; `energy_j` holds a number for each.
+    """The energy of each slot. Slot k is between the knots k - 1 and k, which rise.
 
-    A segment is shared by the slots that it lies in. A reading without a value makes them NaN.
+    For n knots, `energy_j` has the shape (n + 1,). A segment over a knot is divided between the
+    slots. A reading without a value makes its slots NaN.
     """
 
     def __init__(self, knots_s: Floats) -> None:
         self.knots_s = knots_s
-        self._knots = knots_s.tolist()  # looked up one by one, a list is the quicker
+        self._knots = knots_s.tolist()  # single look-ups are faster in a list
         self.energy_j = np.zeros(len(knots_s) + 1)
 
     def add_segment(self, before: tuple[float, float], after: tuple[float, float]) -> None:
@@ -75,7 +77,7 @@ class Slots:
             self._add(np.array([begin_s, end_s]), np.array([before_w, after_w]), np.empty(0))
 
     def add(self, time_s: Floats, power_w: Floats, segments: Segments) -> None:
-        """Add the energy between the first and the last of some readings, whose times rise."""
+        """Add the energy between the first and the last reading. Their times must rise."""
         if len(time_s) > 1:
             self._add(time_s, power_w, segments.rows_js)
 
@@ -87,7 +89,7 @@ class Slots:
         since_s = knots_s - time_s[segment]
         with np.errstate(invalid="ignore"):
             sums_j = 0.5 * _between(time_s, power_w, rows_js, segment)
-            # Of the segment that holds a knot, what lies before it belongs to the slot before.
+            # The part of a segment before a knot belongs to the previous slot.
             rise_w = power_w[segment + 1] - power_w[segment]
             slope = rise_w / (time_s[segment + 1] - time_s[segment])
             before_j = since_s * (power_w[segment] + 0.5 * slope * since_s)
@@ -98,9 +100,9 @@ class Slots:
 
 
 def _between(time_s: Floats, power_w: Floats, rows_js: Floats, places: Array) -> Floats:
-    """Return twice the energy before, between and after some segments, whose places rise.
+    """Return twice the energy before, between and after segments at some places, which rise.
 
-    Rows with a place in them are summed segment by segment, as is the last one, which is not whole.
+    A row with such a place is summed segment by segment, and so is the last, incomplete row.
     """
     count, rows = len(time_s) - 1, len(rows_js)
     fine = np.zeros(rows + 1, dtype=bool)
@@ -121,9 +123,9 @@ def _between(time_s: Floats, power_w: Floats, rows_js: Floats, places: Array) ->
 
 
 class MeanSlots(Slots):
-    """Slots for readings that are means since the one before: their energy is a sum of rows.
+    """Slots for readings that are means since the previous one: their energy is a sum of rows.
 
-    What an interval between two readings gives to a slot is in proportion to its part there.
+    An interval over a knot is divided between the slots in proportion to its parts.
     """
 
     def add_segment(self, before: tuple[float, float], after: tuple[float, float]) -> None:

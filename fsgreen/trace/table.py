@@ -1,4 +1,4 @@
-"""A trace as a table: its columns, their units, the flags of readings, and what a flaw is."""
+"""A trace as a table: its columns, their units, the flags of readings, and flaws."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ UNITS = {
     "current": ("amperes",),
     "energy": ("watt-hours", "joules"),
 }
-"""What the quantities of a trace are measured in, by the first word of a column's name."""
+"""The units of the quantities of a trace, by the first word of a column's name."""
 
 REMARKS = frozenset({"ok", "retimed", "wrapped", "stale"})
-"""Marks of a reading that leave it valid."""
+"""Flags of a reading that is still valid."""
 
 TIMING_FLAGS = frozenset({"lost", "out-of-order"})
 """Flags that break rule 13."""
 
 IDENTITY_FLAGS = frozenset({"power-cycled", "inconsistent", "reset"})
-"""Flags that break rule 21; every other flag breaks rule 14."""
+"""Flags that break rule 21. All others break rule 14."""
 
 
 def check_units(readings: pd.DataFrame) -> pd.DataFrame:
-    """Return a trace unchanged if every number in it has a unit, and its quantity's own.
+    """Return a trace unchanged, after a check that every number has a unit of its quantity.
 
-    Raises FsgreenError naming the columns that have none (`power_mw`) or another (`power_j`).
+    Raises FsgreenError that names the columns without a known unit (`power_mw`) or with a wrong one
+    (`power_j`).
     """
     names = [str(name) for name in check_columns(readings).columns]
     wrong = [
@@ -53,7 +54,10 @@ def check_units(readings: pd.DataFrame) -> pd.DataFrame:
 
 
 def times(readings: pd.DataFrame) -> Array:
-    """Return the times of one meter's trace in seconds; raises where they do not rise."""
+    """Return the times of one meter's trace in seconds.
+
+    Raises FsgreenError if they do not rise, or if the trace has several meters or one reading.
+    """
     time_s = numbers(check_units(readings), "time_s")
     if "meter" in readings and readings["meter"].nunique() > 1:
         raise flawed("readings of several meters in one trace: select one")
@@ -63,12 +67,12 @@ def times(readings: pd.DataFrame) -> Array:
 
 
 def columns(readings: pd.DataFrame, column: str) -> tuple[Array, Array]:
-    """Return times and one column as float arrays; refuses what no integral can be taken of."""
+    """Return the times and one column as float arrays. Raises FsgreenError as both parts do."""
     return times(readings), numbers(readings, column)
 
 
 def numbers(readings: pd.DataFrame, column: str) -> Array:
-    """Return one column as floats; raises where it is missing or holds something else."""
+    """Return one column as floats. Raises FsgreenError if it is missing or not numeric."""
     if column not in readings:
         present = ", ".join(str(name) for name in readings.columns)
         raise flawed(f"the trace has no column {column} ({unit_of(column)}), only {present}")
@@ -78,7 +82,7 @@ def numbers(readings: pd.DataFrame, column: str) -> Array:
 
 
 def flags(readings: pd.DataFrame) -> Iterator[tuple[int, frozenset[str]]]:
-    """Yield place and flags of each reading that is not "ok"."""
+    """Yield the place and the flags of each reading that is not "ok"."""
     if "quality" in readings:
         quality = readings["quality"].to_numpy(object)
         for place in np.flatnonzero(quality != "ok"):
@@ -86,7 +90,7 @@ def flags(readings: pd.DataFrame) -> Iterator[tuple[int, frozenset[str]]]:
 
 
 def flawed(what: str) -> FsgreenError:
-    """Return the error of a trace that cannot be used for what is asked."""
+    """Return the error for a trace that cannot be used."""
     return FsgreenError(
         what,
         where="power trace",
@@ -96,7 +100,7 @@ def flawed(what: str) -> FsgreenError:
 
 @dataclass(frozen=True)
 class Flaw:
-    """One rule of `statistics.md` that a trace breaks, the flaw's name, and what was seen."""
+    """A rule that a trace breaks, the name of the flaw, and what was found, in words."""
 
     rule: int
     name: str

@@ -1,4 +1,4 @@
-"""Rule 13: whether readings come at regular times and cover a phase."""
+"""Rule 13: readings come at regular times and cover a phase."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ MAX_GAP_INTERVALS = 1.5
 P95_TOLERANCE = 0.20
 
 STEP_READINGS = 8
-"""Readings on either side of a suspected step of the clock; their median is not moved by jitter."""
+"""Number of readings on either side of a suspected step of the clock. Jitter does not move their
+median."""
 
 MOST_SUSPECTS = 1000
-"""A trace with more irregular intervals is full of jitter, and flawed by that."""
+"""Most irregular intervals that are examined. A trace with more is flawed by jitter anyway."""
 
 LATE_READINGS = 2
-"""A reading that comes so many places too late was overtaken; more, and the clock went back."""
+"""Most places that a reading may be overtaken by. If it is more, the clock went back."""
 
 
 def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float) -> list[Flaw]:
-    """List what is wrong with the times of a trace in and around a phase.
+    """Return the flaws of a trace's times in and around a phase.
 
-    Names: too-few, no-time, duplicate, out-of-order, clock-step, interval-doubling, jitter, gap,
-    coverage.
+    Their names are too-few, no-time, duplicate, out-of-order, clock-step, interval-doubling,
+    jitter, gap and coverage.
     """
     reach_s = MAX_GAP_INTERVALS * interval_s
     near = _within(time_s, start_s - reach_s, end_s + reach_s)
@@ -48,20 +49,20 @@ def timing_flaws(time_s: Array, start_s: float, end_s: float, interval_s: float)
 
 
 def jitter_flaws(p95_s: float, interval_s: float) -> Iterator[Flaw]:
-    """Yield that the 95th percentile of the intervals is too far from the nominal one."""
+    """Yield a flaw if the 95th percentile of the intervals is too far from the nominal interval."""
     if abs(p95_s - interval_s) > P95_TOLERANCE * interval_s:
         yield Flaw(13, "jitter", f"p95 interval {p95_s:.3g} s, nominal {interval_s:.3g} s")
 
 
 def coverage_flaws(covered_s: float, duration_s: float) -> Iterator[Flaw]:
-    """Yield that too little of a phase is covered."""
+    """Yield a flaw if too little of a phase is covered."""
     if covered_s < MIN_COVERAGE * duration_s:
         detail = f"readings cover {100 * covered_s / duration_s:.3g} % of the phase"
         yield Flaw(13, "coverage", detail)
 
 
 def _within(time_s: Array, start_s: float, end_s: float) -> Array:
-    """Times in a span, in order of arrival, and those that are missing."""
+    """Return the times in a span, in order of arrival, including missing times (NaN)."""
     return time_s[~((time_s < start_s) | (time_s > end_s))]
 
 
@@ -101,10 +102,10 @@ def _irregular(steps_s: Array, interval_s: float) -> Iterator[Flaw]:
 
 
 def _clock_steps(time_s: Array, start_s: float, end_s: float, interval_s: float) -> Iterator[Flaw]:
-    """Find where all later readings are shifted against the earlier ones, with none missing.
+    """Yield a flaw if all later readings are shifted against the earlier ones, with none missing.
 
-    A late arrival is irregular too, but those after it are back in place. The pace is the median
-    over `STEP_READINGS` intervals, which a meter's own rate moves and a step does not.
+    A late arrival is irregular, too, but the readings after it are in place again. The pace is the
+    median over `STEP_READINGS` intervals. It follows the meter's own rate, but not a step.
     """
     lag = min(STEP_READINGS, len(time_s) // 2)
     if lag < 3:
@@ -127,17 +128,18 @@ def _clock_steps(time_s: Array, start_s: float, end_s: float, interval_s: float)
 
 
 def _may_touch(time_s: Array, shifts_s: Array, start_s: float, end_s: float) -> np.ndarray:
-    """Which intervals may hold a moment of the phase, had the clock been shifted in each.
+    """Return which intervals may overlap the phase if the clock was shifted in them.
 
-    A clock set back stamps the next reading early: a step right after the start moves it before
-    the start, and one right before the end moves the end before the last reading.
+    After a clock was set back, the next reading has an early time. A step just after the start
+    moves that reading before the start. A step just before the end moves the end before the last
+    reading.
     """
     back_s = np.minimum(shifts_s, 0.0)
     return (time_s[:-1] + back_s < end_s) & (time_s[1:] - back_s > start_s)
 
 
 def _shift_s(time_s: Array, place: int, lag: int, pace_s: float) -> float:
-    """How far the times from a place on are shifted against those before; NaN near the ends."""
+    """Return the shift of the times from a place on, in seconds; NaN near the ends of a trace."""
     before, after = time_s[max(0, place - lag) : place], time_s[place : place + lag]
     if min(len(before), len(after)) < 3:
         return float("nan")

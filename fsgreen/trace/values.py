@@ -1,4 +1,4 @@
-"""Rules 14 and 21: whether each reading is a true value, and the meter's counter agrees with it."""
+"""Rules 14 and 21: each reading is a true value, and the meter's counter agrees with the power."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.table import REMARKS, Array, Flaw, flags, numbers, rule_of
 
 HUGE = 9e36
-"""Instruments say "over range" and "not a number" by 9.9e37 and 9.91e37 (SCPI-99, 7.2.1.4)."""
+"""Larger values are marks: instruments send 9.9e37 for "over range" and 9.91e37 for "not a number"
+(SCPI-99, 7.2.1.4)."""
 
 MAX_QUANTISATION_SHARE = 0.02
-"""Half a step of the meter may be this share of the mean power (the target of rule 16)."""
+"""Largest share of the mean power for half a step of the meter (the target of rule 16)."""
 
 STUCK_READINGS = 10
 FINE_SHARE = 1e-4
-"""So many equal readings in a row are a stuck meter where a step is below this share of them."""
+"""A meter is stuck if it gives `STUCK_READINGS` equal readings in a row although its step is below
+this share of the power."""
 
 JOULES_PER_WH = 3600.0
 
 AGREEMENT = 0.03
 AGREEMENT_W = 2.4
-"""How far a sound meter's counter strays from its power: Watts Up logs show 3 % at 42 W and up to
-47 % (2.35 W) below 5 W. Beyond both together, counter or power is wrong."""
+"""Largest difference between the counter and the power of a sound meter, as a share and in watts.
+Watts Up logs show 3 % at 42 W, and up to 47 % (2.35 W) below 5 W. Beyond the sum of both, counter
+or power is wrong."""
 
 
 def value_flaws(near: pd.DataFrame, info: MeterInfo | None, under_load: bool) -> Iterator[Flaw]:
-    """List readings whose value or flag breaks rule 14 (flags: also 13 and 21).
+    """Yield the flaws of readings whose value breaks rule 14, or whose flag breaks 13, 14 or 21.
 
-    Names: no-value, sentinel, zero, over-range, underflow, stuck, or the flag of the reading.
+    Their names are no-value, sentinel, zero, over-range, underflow, stuck, or the flag itself.
     """
     power_w = numbers(near, "power_w")
     range_w, slack_w = (HUGE, 0.0) if info is None else (info.range_w, info.constant_error_w)
@@ -56,7 +59,7 @@ def value_flaws(near: pd.DataFrame, info: MeterInfo | None, under_load: bool) ->
 
 
 def underflow_flaws(mean_w: float, info: MeterInfo) -> Iterator[Flaw]:
-    """Yield that a load draws too little for the steps of a meter."""
+    """Yield a flaw if a load draws too little power for the resolution of a meter."""
     if 0 < mean_w < info.resolution_w / 2 / MAX_QUANTISATION_SHARE:
         detail = f"a mean of {mean_w:.3g} W is too little for steps of {info.resolution_w:g} W"
         yield Flaw(14, "underflow", detail)
@@ -77,11 +80,11 @@ def _resolution(power_w: Array, info: MeterInfo, under_load: bool) -> Iterator[F
 def counter_flaws(
     time_s: Array, power_w: Array, energy_wh: Array, *, timed: bool
 ) -> Iterator[Flaw]:
-    """List where counter and power contradict each other (rules 14 and 21).
+    """Yield the flaws where counter and power contradict each other (rules 14 and 21).
 
-    `timed`: the times are sound, so that power times time can be held against the counter. Names:
-    reset, counter (their energies differ), stale (a reading is repeated, power and counter alike,
-    for longer than that power leaves the counter where it is).
+    `timed` says that the times are sound, so that power times time can be compared with the
+    counter. The names are reset, counter (the two energies differ) and stale (power and counter are
+    repeated for longer than the counter could stay at that power).
     """
     known = np.isfinite(energy_wh)
     time_s, power_w, energy_wh = time_s[known], power_w[known], energy_wh[known]
@@ -113,9 +116,9 @@ def counter_flaws(
 
 
 def _step_j(energy_wh: Array) -> float:
-    """Smallest step seen of a counter, in joules; NaN where it never moves.
+    """Return the smallest observed step of a counter in joules; NaN if it never moves.
 
-    The counter's own step is this or a whole fraction of it.
+    The counter's own step is this step or a whole fraction of it.
     """
     rises = np.diff(energy_wh)
     rises = rises[rises > 0]

@@ -23,7 +23,8 @@ a dictionary has room for the same number of values, so that the dictionary is a
 
 TEXT = pa.large_string()
 GIVEN = ("time_s", "meter", "power_w", "quality")
-"""Columns that every reading has. Columns that cannot be null are read in two thirds of the time."""
+"""Columns that every reading has. Columns that cannot be null take two thirds of the time to
+read."""
 
 SCHEMA = pa.schema(
     [
