@@ -1,4 +1,4 @@
-"""Which file system and options to take for a workload, as fast10's table 3 says it."""
+"""Which file system and options to choose for a workload, in the form of fast10's table 3."""
 
 from fsgreen.recommend.changes import HAZARDS, KINDS, Change, change
 from fsgreen.recommend.constraints import KNOWN, Constraints, parse

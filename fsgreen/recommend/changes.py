@@ -1,4 +1,4 @@
-"""What it takes to get from one configuration to another, and what that risks."""
+"""The steps from one configuration to another, and their risks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fsgreen.stacks.filesystems import Setting
 Kind = Literal["none", "mount", "offline", "format", "file system"]
 
 KINDS: tuple[Kind, ...] = ("none", "mount", "offline", "format", "file system")
-"""From the cheapest to the dearest change."""
+"""The kinds of change, from the least to the most effort."""
 
 HAZARDS = {
     "no journal": "no journal: after a crash it must be checked, and files may be lost",
@@ -23,7 +23,7 @@ HAZARDS = {
     "torn": "a crash can leave an overwrite half done",
     "unchecked": "data have no checksums: rot goes unnoticed",
 }
-"""What can happen to data, by a short name."""
+"""The hazards to data, by a short name."""
 
 _NO_JOURNAL = frozenset({"no journal", "stale data", "torn", "unchecked"})
 _OF_FILE_SYSTEM = {"ext2": _NO_JOURNAL, "btrfs": frozenset[str]()}
@@ -35,14 +35,15 @@ _OF_OPTION = {
     "dtlg": frozenset({"unchecked"}),
     "nodatacow": _ORDINARY,
 }
-"""Options that change what can happen: ext4(5), section "Mount options"; btrfs(5)."""
+"""Options that change the hazards, from ext4(5), section "Mount options", and btrfs(5)."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """The way from what there is now to another configuration.
+    """The way from the present configuration to another one.
 
-    `how` is what an administrator types, `hazards` what can happen to data that could not before.
+    `how` has the commands of an administrator. `hazards` are those that the present configuration
+    does not have.
     """
 
     kind: Kind
@@ -56,16 +57,15 @@ class Change:
 
     @property
     def reformats(self) -> bool:
-        """Return whether it takes mkfs, and the data from a backup."""
+        """Return whether it needs mkfs, and the data from a backup."""
         return self.kind in ("format", "file system")
 
 
 def change(now: Cell, then: Cell) -> Change:
-    """Return what it takes to get from `now` to `then`.
+    """Return the change from `now` to `then`.
 
-    A mount option can be changed on a file system that is in use or at its next mount. What mkfs
-    sets takes mkfs, as does another file system, but where a command on the unmounted device does
-    the same.
+    A mount option can be changed at a remount or at the next mount. Options of mkfs, and another
+    file system, need mkfs, unless a command on the unmounted device does the same.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def change(now: Cell, then: Cell) -> Change:
 
 
 def _settings(config: Cell) -> dict[str, Setting]:
-    """Return what differs from the defaults of the file system, by the names of options."""
+    """Return the settings that differ from the file system's defaults, by names of options."""
     if config["option"] == DEFAULT:
         return {}
     spec = filesystems.file_system(config["file_system"])
@@ -99,7 +99,7 @@ def _settings(config: Cell) -> dict[str, Setting]:
 
 
 def _made(settings: Mapping[str, Setting], *, but: Mapping[str, Setting]) -> list[str]:
-    """Return the options that mkfs sets, without those of the same name and meaning elsewhere."""
+    """Return the options that mkfs sets, except those that `but` has with the same setting."""
     return [name for name, setting in settings.items() if setting.mkfs and but.get(name) != setting]
 
 
@@ -112,7 +112,7 @@ def _mkfs(config: Cell, settings: Mapping[str, Setting]) -> str:
 
 
 def _served(config: Cell) -> str:
-    """Return what is typed for a file system that is served, once the one below is mounted."""
+    """Return the commands for a served file system, after the one below it is mounted."""
     spec = filesystems.file_system(config["file_system"])
     if spec.program:
         return f"; {spec.program} mount (docs/{spec.program}.md)"
@@ -126,12 +126,12 @@ def _mount(
     before: Mapping[str, Setting],
     after: Mapping[str, Setting],
 ) -> str:
-    """Return the command; what takes access times can be changed while it is in use."""
+    """Return the commands of a new mount; a remount is enough if only `atime` changes."""
     slots = {**before, **after}
     changed = [slot for slot in slots if before.get(slot) != after.get(slot)]
     if changed == ["atime"] and not commands:
         return f"mount -o remount,{_words(then, after, changed)}"
-    # A remount keeps what it does not name, a mount does not.
+    # A remount keeps options that it does not name. A new mount does not.
     words = _words(then, after, slots)
     kept = then["file_system"] == now["file_system"]
     mount = "mount" if kept else f"mount -t {then['file_system']}"
@@ -140,7 +140,7 @@ def _mount(
 
 
 def _words(config: Cell, settings: Mapping[str, Setting], slots: Iterable[str]) -> str:
-    """Return the mount options of some slots, the defaults of the file system included."""
+    """Return the mount options of some slots, including the defaults of the file system."""
     system = filesystems.file_system(config["file_system"])
     usual = {setting.slot: setting for setting in system.defaults}
     wanted = [settings.get(slot) or usual.get(slot) for slot in slots]

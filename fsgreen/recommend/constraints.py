@@ -1,4 +1,4 @@
-"""What a user will not change: parsed strictly, and asked of each configuration."""
+"""The constraints of a user: they are parsed strictly, and checked for each configuration."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ KNOWN = {
     "no relaxed durability": "nothing that puts data at a risk that they do not run now",
     "file system NAME": "this file system only, with any of its options",
 }
-"""Every constraint and what it means."""
+"""Every constraint and its meaning."""
 
 _FILE_SYSTEM = "file system "
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """What a recommendation must keep to."""
+    """The constraints that a recommendation must meet."""
 
     no_reformat: bool = False
     no_relaxed_durability: bool = False
     file_system: str | None = None
 
     def why_not(self, now: Cell, then: Cell) -> str | None:
-        """Return why a configuration is out of the question, or None if it is not."""
+        """Return why a configuration violates the constraints; None if it does not."""
         step = change(now, then)
         if self.file_system not in (None, then["file_system"]):
             return f"the file system is to be {self.file_system}"
@@ -43,19 +43,21 @@ ANYTHING = Constraints()
 
 
 def parse(texts: Iterable[str], file_systems: Sequence[str]) -> Constraints:
-    """Return the constraints that are written as in `KNOWN`; case and spacing do not matter.
+    """Return the constraints, given as texts in the form of `KNOWN`.
+
+    Upper and lower case, and the number of blanks, do not matter.
 
     Parameters
     ----------
     texts : iterable of str
-        One constraint each.
+        The constraints, one text each.
     file_systems : sequence of str
-        Those that were measured.
+        The file systems that were measured.
 
     Raises
     ------
     FsgreenError
-        If one is unknown, or two of them name different file systems.
+        If a constraint is unknown, or if two of them name different file systems.
     """
     flags: set[str] = set()
     named: set[str] = set()

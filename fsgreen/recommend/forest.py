@@ -1,4 +1,4 @@
-"""A forest plot: each configuration's effect against what there is now, by what it takes."""
+"""A forest plot: the effect of each configuration relative to the present one."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ ROW_IN = 0.17
 
 @styled
 def forest(table: pd.DataFrame) -> Figure:
-    """Return effects with 95 % intervals on throughput and efficiency, side by side.
+    """Return a figure of effects with 95 % intervals, on throughput and efficiency side by side.
 
-    Rows are grouped by what a change takes and ranked by throughput. A filled mark differs clearly
-    from what there is now, one with a dagger may be the work of a confound; the grey band is the
-    bound within which a difference counts as none. Without a steady state there is no mark, and a
-    metric in which nothing has one has no panel.
+    Rows are grouped by the kind of change and ranked by throughput. A filled mark differs clearly
+    from the present configuration. A mark with a dagger may be the effect of a confound. The grey
+    band is the bound of equivalence. A configuration without a steady state has no mark. A metric
+    in which no configuration has one has no panel.
 
     Parameters
     ----------
     table : DataFrame
-        As `recommend` returns it, of one workload.
+        The rows of one workload, as `recommend` returns them.
     """
     now = table[table["change"] == "none"].iloc[0]
     lines = _lines(table[table["metric"] == "throughput"])
     if not any(isinstance(line, tuple) for line in lines):
         return empty(new(1.2), f"Nothing but {now['file_system']}/{now['option']} to choose from.")
     figure = new(1.1 + ROW_IN * len(lines))
-    # Letters are a little wider in the file than at the resolution of the layout.
+    # In the file, letters are a little wider than at the resolution of the layout.
     figure.set_layout_engine("constrained", w_pad=0.1)
     shown = _with_a_mark(table)
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
@@ -77,14 +77,14 @@ def forest(table: pd.DataFrame) -> Figure:
 
 
 def _with_a_mark(table: pd.DataFrame) -> list[str]:
-    """Return the metrics in which some configuration has a steady state; all where none has."""
+    """Return the metrics in which some configuration has a steady state; all if there are none."""
     candidates = table[table["change"] != "none"]
     sound = set(candidates.loc[candidates["verdict"] != "inconsistent", "metric"])
     return [metric for metric in TITLE if metric in sound] or list(TITLE)
 
 
 def _left_out(shown: list[str]) -> str:
-    """Return what is said of the metrics that have no panel."""
+    """Return the sentence on metrics that have no panel; "" if all have one."""
     left = [title for metric, title in TITLE.items() if metric not in shown]
     return f"\n{' and '.join(left)}: no steady state anywhere" if left else ""
 
@@ -107,7 +107,7 @@ def _endangered(rows: pd.DataFrame) -> pd.Series:
 def _flagged(
     lines: list[str | tuple[str, str]], of_metric: pd.DataFrame
 ) -> list[tuple[float, float]]:
-    """Return where the flags of a panel stand: behind the interval, in the middle of its row."""
+    """Return the places of a panel's flags: after the interval, in the middle of its row."""
     rows = of_metric[_endangered(of_metric)]
     ends = rows["ratio_high_x"].fillna(rows["ratio_x"]).dropna()
     return [(1.05 * end, lines.index(config) + 0.5) for config, end in ends.items()]

@@ -1,8 +1,8 @@
-"""What a command changes on an unmounted device, so that it is as mkfs would have made it.
+"""Commands on an unmounted device that give the same result as mkfs.
 
-Only what was verified stands here: the features and the geometry that dumpe2fs reads are the same
-afterwards as on a fresh file system. ext4's extents and flexible groups cannot be had for files
-that are there already, and `tune2fs -I` may lose the data if it is interrupted: both are not here.
+Only verified commands are here: afterwards, the features and the geometry that dumpe2fs reads are
+the same as on a fresh file system. Two changes are left out: ext4's extents and flexible groups
+would not apply to existing files, and `tune2fs -I` may lose the data if it is interrupted.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from collections.abc import Iterable, Mapping
 from fsgreen.design import Cell
 
 SET: Mapping[tuple[str, str], str] = {
-    # mkfs makes no orphan file without a journal; tune2fs would leave one for e2fsck to object to.
+    # Without a journal, mkfs makes no orphan file. tune2fs would leave one, and e2fsck complains.
     ("ext4", "nojnl"): "tune2fs -O ^has_journal,^orphan_file",
 }
-"""By file system and option: the command that sets the option."""
+"""The command that sets an option, by file system and option."""
 
 UNSET: Mapping[tuple[str, str], str] = {("ext4", "nojnl"): "tune2fs -O has_journal"}
-"""By file system and option: the command that takes the option back."""
+"""The command that removes an option, by file system and option."""
 
 BECOMES: Mapping[tuple[str, str], str] = {
     ("ext2", "ext3"): "tune2fs -O has_journal",
     ("ext3", "ext2"): "tune2fs -O ^has_journal",
 }
-"""By file systems: the command that makes the second of the first."""
+"""The command that turns the first file system into the second."""
 
 
 def commands(now: Cell, then: Cell, gone: Iterable[str], new: Iterable[str]) -> list[str] | None:
-    """Return the commands that do what mkfs would, none for a mount; None if only mkfs does it.
+    """Return the commands that replace mkfs; empty if a mount is enough, None if only mkfs helps.
 
     Parameters
     ----------
     now, then : Cell
-        What there is, and what is wanted.
+        The present configuration, and the wanted one.
     gone, new : iterable of str
-        The options of mkfs that only what there is has, and that only what is wanted has.
+        The options of mkfs that only the present one has, and those that only the wanted one has.
     """
     systems = now["file_system"], then["file_system"]
     found = [

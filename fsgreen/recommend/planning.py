@@ -1,4 +1,4 @@
-"""How many more blocks would decide a comparison."""
+"""The number of further blocks that would decide a comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import stats as distributions
 from fsgreen.stats import Scatter
 
 MOST = 100
-"""More blocks than these are not worth counting."""
+"""Most further blocks that are tried."""
 
 
 def more_blocks(
@@ -23,24 +23,24 @@ def more_blocks(
     minimum: int,
     level: float,
 ) -> int | None:
-    """Return how many more blocks would decide, if blocks go on as they went so far.
+    """Return how many further blocks would decide a comparison, with the mean and scatter so far.
 
-    Decided is what a t test tells apart, or what two one-sided tests call equivalent (Schuirmann
-    1987), each at `level`, with one trial of each cell in a further block. None if there are not
-    two blocks yet, or `MOST` more would not do.
+    A comparison is decided if a t test shows a difference, or if two one-sided tests show
+    equivalence (Schuirmann 1987), each at `level`. A further block has one trial of each cell. None
+    if there are fewer than two blocks so far, or if `MOST` further blocks are not enough.
 
     Parameters
     ----------
     candidate, baseline : DataFrame
         Trials with the columns `block`, `above` and `below`, as `stats.compare` reads them.
     scatter : Scatter, optional
-        That of all cells; without it, the t test is that of the pairs in each block.
+        The scatter of all cells. Without it, the t test uses the pairs in each block.
     bound : float
-        Largest relative difference that counts as none (0.05 for 5 %).
+        The largest relative difference that counts as none (0.05 for 5 %).
     minimum : int
-        Fewest blocks that may decide anything.
+        The fewest blocks that may decide anything.
     level : float
-        Level of each test; divided by the size of the family, it is that of Holm's first step.
+        The level of each test. Divide it by the size of the family for Holm's first step.
     """
     totals = [cell.groupby("block")[["above", "below"]].sum() for cell in (candidate, baseline)]
     rates = [total["above"] / total["below"] for total in totals]

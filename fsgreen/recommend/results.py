@@ -1,4 +1,4 @@
-"""The recommendations of a campaign: read from its tables, written beside them."""
+"""The recommendations of a campaign: made from its tables, and written beside them."""
 
 from __future__ import annotations
 
@@ -46,14 +46,17 @@ ADVICE = [
 ]
 
 NOT_WORTH = ("loss", "level", "no gain")
-"""Verdicts on throughput that no change is worth, unless work per joule gains."""
+"""Verdicts on throughput that do not justify a change, unless work per joule gains."""
 
 AS_IT_IS = "leave it as it is"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a recommendation rests on: a campaign's tables, plan, gate, and where it ran."""
+    """The source of a recommendation: a campaign's tables, plan, gate and identity.
+
+    `trials` and `cells` have only the state of the baseline, without held loads.
+    """
 
     campaign: str
     trials: pd.DataFrame
@@ -62,7 +65,7 @@ class Source:
     gate: confounds.Gate
     identity: Mapping[str, Any]
     apart: Mapping[str, str]
-    """Of each workload that was measured in other states than the baseline's alone, in which."""
+    """The states of each workload that was measured only in other states than the baseline's."""
 
     @property
     def baseline(self) -> Cell:
@@ -70,7 +73,7 @@ class Source:
         return self.plan.baseline.only(TREATMENTS)
 
     def holds_for(self, workload: str) -> str:
-        """Return where a recommendation holds, in a sentence."""
+        """Return the conditions under which a recommendation holds, in a sentence."""
         testbed, audit = self.identity["testbed"], self.identity["audit"]
         where = "in memory" if testbed.get("in_memory") else "on disk"
         if (disk := simulated_disk_of(self.identity)) is not None:
@@ -88,12 +91,13 @@ class Source:
 
 
 def read(campaign: str) -> Source:
-    """Return the tables of a campaign, without limited loads and at the study's constants.
+    """Return the source of a campaign, in the state of its study's baseline, without held loads.
 
     Raises
     ------
     FsgreenError
-        If the campaign has not been measured or analysed, or its testbed was not probed.
+        If the campaign was imported, has not been measured or analysed, or has no probe of its
+        testbed.
     """
     plan = read_plan(campaign)
     if is_imported(campaign):
@@ -112,7 +116,7 @@ def read(campaign: str) -> Source:
 
 
 def _states(rows: pd.DataFrame, plan: Plan) -> str:
-    """Return in what the cells of a workload differ from the baseline of their study."""
+    """Return in words how the state of a workload's cells differs from the study's baseline."""
     levels = plan.levels(plan.baseline) | {"load_ops_s": None}
     differing = [
         f"{name} {', '.join(_level(level) for level in rows[name].drop_duplicates())} "
@@ -128,10 +132,10 @@ def _level(level: Any) -> str:
 
 
 def write(campaign: str) -> Path:
-    """Write `recommended.csv`, the figures and the table of advice; return the table's file.
+    """Write `recommended.csv`, the figures and `advice.csv`; return the path of the first.
 
-    What there is now is the study's baseline; workloads without it are left out. From imported runs
-    nothing is recommended.
+    The present configuration is the study's baseline. Workloads without it are left out. For
+    imported runs, the tables are empty.
     """
     from fsgreen.figures import labelled, save
     from fsgreen.recommend.forest import forest
@@ -159,15 +163,15 @@ def _of_each_workload(source: Source) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def advice(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row of texts per workload and kind of change: the best, and what it says.
+    """Return a row of texts per workload and kind of change: the best configuration, in words.
 
-    The best is the fastest of those that gain, or the fastest of all where no gain was shown. Work
-    per joule that repeats work per second bears a mark (rule 50).
+    The best is the fastest with a gain, or the fastest of all if no gain was shown. The title of
+    efficiency has a mark if work per joule only repeats work per second (rule 50).
 
     Parameters
     ----------
     table : DataFrame
-        As `recommend` returns it, of one workload or of several.
+        What `recommend` returns, for one workload or for several.
     """
     rows = []
     of_metric = {metric: rows for metric, rows in table.groupby("metric")}
@@ -204,7 +208,7 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def percent(row: Mapping[str, Any] | pd.Series) -> str:
-    """Return an effect as a change in per cent with its interval, "" without a steady state."""
+    """Return an effect as a change in per cent with its interval; "" without a steady state."""
     if row["verdict"] == "inconsistent":
         return ""
     value, low, high = (_signed(row[f"ratio{end}_x"]) for end in ("", "_low", "_high"))

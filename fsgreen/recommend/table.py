@@ -1,4 +1,4 @@
-"""The ranking: every admitted configuration against what there is now, for one workload."""
+"""The ranking: every admitted configuration relative to the present one, for one workload."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SHORT = {
     "database": "oltp",
     "db": "oltp",
 }
-"""Workloads as fast10 calls them in passing."""
+"""Short names of workloads in the text of fast10."""
 
 ABSOLUTE = [
     column for metric in USUAL for column in (metric.column, metric.end("low"), metric.end("high"))
 ]
 
 NAMES = tuple(metric.name for metric in USUAL)
-"""What configurations are ranked by."""
+"""The metrics by which configurations are ranked."""
 
 COLUMNS = [
     "workload",
@@ -68,19 +68,27 @@ COLUMNS = [
 ]
 
 OPTION = "option"
-"""As the gate calls what is compared: a configuration is an option, of any file system."""
+"""The kind of comparison for the gate: a configuration counts as an option of any file system."""
 
 
 def workload_named(
     name: str, known: Collection[str], apart: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """Return the workload that is meant, `mail` for `varmail` among others.
+    """Return the full name of a workload, given a full or a short name (`mail` for `varmail`).
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    known : collection of str
+        The workloads that were measured in the state of the baseline.
+    apart : mapping
+        The workloads that were measured only in other states, and those states in words.
 
     Raises
     ------
     FsgreenError
-        If the campaign has none of that name, or has it `apart` from the baseline alone, in states
-        that are named there.
+        If the campaign does not have the workload, or only in other states.
     """
     full = name if name in {*known, *apart} else SHORT.get(name, name)
     if full in apart:
@@ -101,12 +109,13 @@ def workload_named(
 def candidates(
     cells: pd.DataFrame, workload: str, now: Cell, constraints: Constraints
 ) -> tuple[list[Cell], dict[Cell, str]]:
-    """Return what may be changed to, and why the rest may not.
+    """Return the admitted configurations, and why each of the others is refused.
 
     Raises
     ------
     FsgreenError
-        If what there is now was not measured, or is not what the constraints ask for.
+        If the present configuration was not measured, or if the constraints exclude every change
+        to the file system that they name.
     """
     rows = cells[cells["workload"] == workload][["file_system", "option"]].drop_duplicates()
     measured = sorted((Cell(**row) for row in rows.to_dict("records")), key=configuration.label)
@@ -140,27 +149,32 @@ def recommend(
     now: Cell,
     constraints: Constraints = ANYTHING,
 ) -> pd.DataFrame:
-    """Return a row per metric and configuration, best first, what there is now included.
+    """Return a row per metric and configuration, best first, including the present one.
 
-    `verdict` is one of those of `verdicts.verdict`, `says` puts it in words. `beside_best` is the
-    outcome against the first of the ranking, which may be the luckiest of many; "endangered" where
-    a difference from it may be the work of a confound. What has no steady state has no `order`, and
-    stands last.
+    `verdict` is that of `verdicts.verdict`, and `says` has it in words. `beside_best` is the
+    outcome of the comparison with the first of the ranking, which may be the luckiest of many. It
+    is "endangered" if the difference may be the effect of a confound. A configuration without a
+    steady state has no `order`, and comes last.
 
     Parameters
     ----------
     trials, cells : DataFrame
-        The tables `trials.csv` and `cells.csv`, as `results.read` chooses from them.
+        The tables of a `results.Source`.
     workload : str
-        Its full name.
+        The full name of the workload.
     bounds : mapping
         The plan's `equivalence_percent` and `minimum_trials`.
     gate : Gate
-        The campaign's.
+        The gate of the campaign.
     now : Cell
-        What there is, and the effects are relative to.
+        The present configuration. Effects are relative to it.
     constraints : Constraints
-        What a recommendation must keep to.
+        The constraints that a recommendation must meet.
+
+    Returns
+    -------
+    DataFrame
+        The columns `COLUMNS`.
 
     Raises
     ------
@@ -217,7 +231,10 @@ def recommend(
 def _ranked(
     effects: pd.DataFrame, of_cell: pd.DataFrame, metric: str, now: Cell
 ) -> list[dict[str, Any]]:
-    """Return the effects on a metric and, at 1, what there is now: the largest ratio first."""
+    """Return the effects on a metric, and the present configuration at 1, largest ratio first.
+
+    Configurations without a steady state, and those without a ratio, come last.
+    """
     same = dict.fromkeys(("ratio_x", "ratio_low_x", "ratio_high_x"), 1.0)
     basis = dict.fromkeys(("model", "model_note", "gate", "confound", "gate_reason"), "")
     here = {"metric": metric, **now, **same, **basis}
@@ -234,14 +251,14 @@ def _config(row: Mapping[str, Any]) -> Cell:
 
 
 def _state(of_cell: pd.DataFrame, config: Cell, metric: str) -> str:
-    """Return the class of a cell's trials (rule 23), for a metric of energy of power, too."""
+    """Return the state of a cell's trials (rule 23); for a metric of energy, of power, too."""
     cell = of_cell.loc[tuple(config.values())]
     states = [cell["state"], cell.get("power_state") if metrics.get(metric).of_power else None]
     return UNSTEADY if UNSTEADY in states else str(cell["state"])
 
 
 def _best(ranked: Sequence[Mapping[str, Any]]) -> Cell | None:
-    """Return the first of a ranking, None if nothing in it has a steady state."""
+    """Return the first of a ranking; None if no configuration has a steady state."""
     return _config(ranked[0]) if ranked[0]["state"] != UNSTEADY else None
 
 
@@ -253,7 +270,7 @@ def _beside(
     best: Cell | None,
     bounds: Mapping[str, float],
 ) -> dict[tuple[str, Cell], str]:
-    """Return the outcomes against the best; none if there is no best."""
+    """Return the outcomes relative to the best, by metric and configuration; empty without one."""
     pairs = [(OPTION, workload, config, best) for config in configs if best not in (None, config)]
     effects = gate.flags(compared(groups, pairs, bounds))
     return {

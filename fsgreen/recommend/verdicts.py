@@ -1,4 +1,4 @@
-"""What an effect allows to say: a verdict, and the words for whoever has to decide."""
+"""The verdict on an effect, and its words for the person who must decide."""
 
 from __future__ import annotations
 
@@ -28,22 +28,25 @@ WORTH = {
 }
 
 UNSTEADY = "inconsistent"
-"""The class of a cell most of whose trials have no steady state: it has no mean (rule 24)."""
+"""The state of a cell without a steady state in most of its trials. It has no mean (rule 24)."""
 
 
 def verdict(row: Mapping[str, Any], steady: bool, bounds: Mapping[str, float]) -> Verdict:
-    """Return what an effect allows to say.
+    """Return the verdict on an effect.
 
-    gain, loss: a difference was shown. level: equivalence was shown, also of two that differ by
-    less than the bound. no gain: neither was shown, but the interval ends below the bound.
-    endangered: one of these, but it may be the work of a confound. inconclusive: none of these, or
-    fewer than the minimum of trials (rule 26). inconsistent: no steady state (rule 24). modelled:
-    on such power nothing rests (rule 19).
+    - now: the present configuration itself.
+    - gain, loss: a difference was shown.
+    - level: equivalence was shown, even if a small difference was shown, too.
+    - no gain: neither was shown, but the interval ends below the bound.
+    - endangered: one of these, but it may be the effect of a confound.
+    - inconclusive: none of these, or fewer trials than the minimum (rule 26).
+    - inconsistent: a cell has no steady state (rule 24).
+    - modelled: the power is modelled, which decides nothing (rule 19).
 
     Parameters
     ----------
     row : mapping
-        An effect as `analysis.effects` gives it, with `change`, `boundary` and `gate`.
+        A row of `analysis.effects`, with `change`, `boundary` and `gate`.
     steady : bool
         Whether both cells have a steady state.
     bounds : mapping
@@ -71,7 +74,11 @@ def _shown(row: Mapping[str, Any], bounds: Mapping[str, float]) -> Verdict:
 
 
 def words(row: Mapping[str, Any]) -> str:
-    """Return a verdict in words; `row` also has `verdict`, `state` and, if inconclusive, blocks."""
+    """Return a verdict in words.
+
+    Besides the columns for `verdict`, `row` has `verdict`, `state` and, if it is inconclusive,
+    `more_blocks_count`.
+    """
     found = row["verdict"]
     unsteady = row["state"] == UNSTEADY
     if found == "now":
