@@ -1,1 +1,1 @@
-"""What drivers for files share: text, numbers, dates, checks."""
+"""Shared by drivers for files: text, numbers, dates, checks."""

@@ -1,4 +1,4 @@
-"""Checks that readers of files share: regular times, gaps, power against volts and amperes."""
+"""Checks that drivers for files share: regular times, gaps, power against volts and amperes."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from fsgreen.meters.files.text import Report, few, some
 from fsgreen.trace import MeterInfo
 
 GAP_INTERVALS = 1.5
-"""A longer step has lost samples; as rule 13 of the checks on traces."""
+"""After a longer step, samples were lost (as in rule 13 for traces)."""
 
 EARLY_INTERVALS = 0.5
-"""A shorter step is none of the meter's: the time of the reading is wrong."""
+"""After a shorter step, the time of a reading is wrong, as no meter makes such steps."""
 
 LEAST_FROZEN, LEAST_COARSE = 4, 10
-"""So many repeats of whole rows are looked at; of a power alone, in coarse steps, more. In 220 real
-logs of several quantities no row was repeated more than 3 times."""
+"""Least number of repeats to examine: of whole rows, and of a power alone in coarse steps. In 220
+real logs of several quantities, no row was repeated more than 3 times."""
 
 LEAST_OUTSIDE = 10
-"""Of a file that hardly holds more than one run of equal rows nothing can be said."""
+"""Least number of rows outside a run of equal rows. With fewer, nothing can be concluded."""
 
 LEAST_ALIKE = 20
-"""So many rows of one power tell how often a row of it repeats itself."""
+"""Least number of rows with one power that tell how often such a row repeats itself."""
 
 FINE = 1e-3
-"""A step of so little of the power makes two equal readings rare."""
+"""If the step is a smaller share of the power, two equal readings are rare."""
 
 IMPROBABLE = 1e-3
-"""Runs of equal rows that one file in so many would have by chance are no chance."""
+"""Probability below which a run of equal rows is no chance."""
 
 REGULAR_SHARE = 0.9
 EXPORT_AGAIN = "cut the file there, or export it again"
-"""What to do about times that go back."""
+"""The next step for times that go back."""
 
 SUM_OF_ROWS = "A power is the mean since the row before: the energy is the sum of the rows."
-"""What to tell of such a file."""
+"""The decision to report for such a file."""
 
 AGREEMENT = 0.10
-"""Share of the apparent power by which power, volts, amperes and power factor may disagree."""
+"""Largest disagreement of power, volts, amperes and power factor, as a share of apparent power."""
 
 
 class Flags:
-    """The flags of readings, each the mask of the readings that bear it."""
+    """The flags of readings. Each has a mask of the readings that bear it."""
 
     def __init__(self) -> None:
         self.masks: dict[str, Mask] = {}
@@ -56,11 +56,11 @@ class Flags:
             self.masks[flag] = self.masks.get(flag, False) | places
 
     def places(self, flag: str) -> list[int]:
-        """Return where a flag stands."""
+        """Return the places of the readings with a flag."""
         return np.flatnonzero(self.masks.get(flag, ())).tolist()
 
     def any(self, count: int) -> Mask:
-        """Return which of `count` readings bear a flag."""
+        """Return a mask of the readings that bear any flag, shape (count,)."""
         return np.any([*self.masks.values(), np.zeros(count, dtype=bool)], axis=0)
 
 
@@ -71,9 +71,9 @@ def timed_rows(
     report: Report,
     skipped: Collection[int] = (),
 ) -> list[int]:
-    """Return the places of the rows that have a time, without those that repeat the one before.
+    """Return the places of the rows that have a time and do not repeat the previous row.
 
-    Refuses a file in which more than a few have none.
+    Raises FsgreenError if more than a few rows have no time.
     """
     kept: list[int] = []
     repeated, untimed = [], []
@@ -101,7 +101,7 @@ def timed_rows(
 def refuse_disorder(
     time_s: Floats, name: Callable[[int], str], report: Report, next_step: str = EXPORT_AGAIN
 ) -> None:
-    """Refuse times that do not rise; `name` says of a reading where it stands."""
+    """Raise FsgreenError if times do not rise. `name` returns the place of a reading in words."""
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         before, after = name(int(back[0])), name(int(back[0]) + 1)
@@ -112,7 +112,10 @@ def refuse_disorder(
 
 
 def interval_s(time_s: Floats, report: Report, *, regular: bool = True) -> float:
-    """Return the usual step of rising times; refuses a file that should have one and has none."""
+    """Return the usual step of rising times in seconds.
+
+    Raises FsgreenError if the file is `regular` but has no usual step.
+    """
     if not regular and len(time_s):
         return float(np.median(np.diff(time_s))) if len(time_s) > 1 else float(time_s[0])
     if len(time_s) < 2:
@@ -129,7 +132,7 @@ def interval_s(time_s: Floats, report: Report, *, regular: bool = True) -> float
 
 
 def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
-    """Mark `lost` on each reading before which samples are missing, `out-of-order` on one early."""
+    """Mark each reading after missing samples as `lost`, and each early one as `out-of-order`."""
     steps_s = np.diff(time_s, prepend=time_s[0] - usual_s)
     flags.mark(steps_s > GAP_INTERVALS * usual_s, "lost")
     flags.mark(steps_s < EARLY_INTERVALS * usual_s, "out-of-order")
@@ -138,11 +141,12 @@ def mark_steps(time_s: Floats, usual_s: float, flags: Flags) -> None:
 def mark_frozen(
     repeats: Mask, power_w: Floats, step_w: float, quantities: int, flags: Flags
 ) -> None:
-    """Mark rows that repeat the one before for longer than chance makes any of this file's do.
+    """Mark rows that repeat the previous one for longer than chance can explain, as `frozen`.
 
-    `repeats`: where a row is wholly the one before. The chance that a row is so is that of the rows
-    outside a run, at its power or at any, whichever is more: one that is steady repeats itself. Off
-    is off: rows of 0 W are left to the checks on traces. A power that is NaN is not known.
+    `repeats` is a mask of the rows that equal the previous one. The probability of a repeat comes
+    from the rows outside a run: those with its power, or all, whichever is larger, as a steady
+    power repeats itself. Rows of 0 W are left to the checks of traces, as off is off. A power that
+    is NaN is unknown.
     """
     edges = np.flatnonzero(np.diff(np.concatenate(([0], repeats.astype(np.int8), [0]))))
     begins, lengths = edges[::2], edges[1::2] - edges[::2]
@@ -162,12 +166,12 @@ def mark_frozen(
 
 
 def same_rows(table: Floats) -> Mask:
-    """Return which rows of a table are wholly the one before; a NaN equals nothing."""
+    """Return a mask of the rows of a table that equal the previous row. NaN equals nothing."""
     return np.append(False, (table[1:] == table[:-1]).all(axis=1))
 
 
 def disagree(one: Floats, other: Floats, apparent_va: Floats, margin: Floats | float) -> Mask:
-    """Return where two powers differ by more than a tenth of the apparent power and a margin."""
+    """Return a mask: two powers differ by more than a tenth of the apparent power and a margin."""
     return np.abs(one - other) > AGREEMENT * np.abs(apparent_va) + margin
 
 
@@ -180,7 +184,10 @@ def imported(
     *,
     means: bool = False,
 ) -> Imported:
-    """Return what was read, with a sentence for each flag; `name` says where a reading stands."""
+    """Return the content of a file, with a sentence for each flag.
+
+    `name` returns the place of a reading in words.
+    """
     if means:
         report.tell(SUM_OF_ROWS)
     for flag, mask in sorted(flags.masks.items()):

@@ -1,4 +1,4 @@
-"""When a file's rows were taken: dates whose order is decided from all rows, never from one."""
+"""The times of a file's rows. The order of day and month is decided from all rows together."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
 DAY_S = 86400.0
 EPOCH = date(1970, 1, 1).toordinal()
 CENTURY = 2000
-"""Two-digit years are of this century: no meter here is older."""
+"""The century of two-digit years, as no supported meter is older."""
 
 
 @dataclass(frozen=True)
 class Stamps:
-    """The dates of rows as text, "" where a row has none, and their seconds of the day."""
+    """The dates of rows as text ("" if a row has none), and their seconds since midnight."""
 
     dates: tuple[str, ...]
     second_s: Floats
@@ -39,9 +39,9 @@ class Stamps:
     def of(cls, cells: Sequence[str]) -> Stamps:
         """Read cells such as `01/31/10 02:00:00 PM`.
 
-        One that lacks seconds, or AM or PM, where most have them is cut and not read; nor is
-        one of a few with fewer digits somewhere than most have, or with more after the second.
-        More digits before it are no damage: 9:59 is followed by 10:00.
+        A damaged cell is not read. It lacks seconds, or AM or PM, which most cells have; or it is
+        one of a few cells that have fewer digits in some part than most, or more digits after the
+        second. More digits in other parts are no damage, as 10:00 follows 9:59.
         """
         matches = [STAMP.fullmatch(cell.strip()) for cell in cells]
         forms = Counter(_form(match) for match in matches if match)
@@ -59,13 +59,13 @@ class Stamps:
         return cls(tuple(dates), np.array(seconds, dtype=float))
 
     def times_s(self, order: str) -> Floats:
-        """Return seconds since 1970 on the file's own clock; NaN where there is no such date."""
+        """Return the seconds since 1970 on the file's own clock; NaN for an impossible date."""
         days_s = {text: _day(text, order) * DAY_S for text in set(self.dates)}
         return np.array([days_s[text] for text in self.dates]) + self.second_s
 
 
 def _form(match: re.Match[str]) -> tuple[tuple[bool, bool], tuple[int, ...]]:
-    """Whether a stamp has seconds, and AM or PM; and how many digits its parts have."""
+    """Return whether a stamp has seconds, whether it has AM or PM, and the digits of its parts."""
     parts = (*re.split(r"[/.-]", match["day"]), match["hour"], match["part"] or "")
     return (bool(match["second"]), bool(match["half"])), tuple(map(len, parts))
 
@@ -82,7 +82,7 @@ def _second_of_day(match: re.Match[str]) -> float:
 
 
 def _day(text: str, order: str) -> float:
-    """Return the day since 1970 of a date, NaN where there is no such date in this order."""
+    """Return the day since 1970 of a date; NaN if there is no such date in this order."""
     parts = re.split(r"[/.-]", text)
     if len(parts) != 3:
         return NAN
@@ -99,10 +99,11 @@ def _day(text: str, order: str) -> float:
 def decide_times(
     stamps: Stamps, wanted: str, report: Report, *, about_s: Floats | None = None
 ) -> Floats:
-    """Return the times of rows in seconds since 1970 on the file's clock, NaN where unreadable.
+    """Return the times of rows in seconds since 1970 on the file's clock; NaN if unreadable.
 
-    As `choose`, which prefers an order under which every change of date is one step of the
-    usual length, and one that agrees within a day with `about_s`, which the file may say elsewhere.
+    `choose` decides the order of day, month and year. It prefers an order in which every change of
+    date is one usual step, and one that agrees within a day with `about_s`, approximate times from
+    elsewhere in the file. Raises FsgreenError if no date can be read, or if the order is open.
     """
     counts = Counter(filter(None, stamps.dates))
     dates = list(counts)
@@ -126,7 +127,7 @@ def decide_times(
 
 
 def _unbroken(time_s: Floats, dates: Sequence[str]) -> bool:
-    """Whether dates change, and each change is one step of the usual length."""
+    """Return whether dates change, and each change is one usual step."""
     kept = np.isfinite(time_s)
     steps_s = np.diff(time_s[kept])
     texts = np.array(dates)[kept]
@@ -151,9 +152,9 @@ def _shown(text: str, order: str) -> str:
 
 
 def offset_s(texts: set[str], wanted: str, report: Report) -> float | None:
-    """Return the offset from GMT in seconds that the file's `texts` or the setting name.
+    """Return the offset from GMT in seconds, from the file's `texts` or the setting `wanted`.
 
-    None where neither does. Refuses texts that differ or are not of the form -07:00.
+    None if neither has it. Raises FsgreenError if they differ or do not have the form -07:00.
     """
     offsets = set()
     for text in texts | ({wanted} if wanted else set()):
@@ -171,7 +172,10 @@ def offset_s(texts: set[str], wanted: str, report: Report) -> float | None:
 
 
 def on_utc(time_s: Floats, offset: float | None, report: Report) -> Floats:
-    """Return times in seconds since 1970 UTC; without an offset since the first, which is told."""
+    """Return times in seconds since 1970 UTC; without an offset, since the first row.
+
+    `report` gets a sentence on which one it is.
+    """
     if offset is None:
         report.tell("The file does not say its offset from GMT: times count from its first row.")
         return time_s - time_s[np.isfinite(time_s)][0]

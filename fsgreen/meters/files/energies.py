@@ -1,7 +1,7 @@
-"""The energy of a file of readings, of all of it or of a part, with limits of error and flaws.
+"""The energy of a file of readings, or of a part of it, with limits of error and flaws.
 
-The energy is the trapezoid over the readings. Where each row is the mean of the interval that it
-ends, or its energy, it is the sum of the rows.
+The energy is computed by the trapezoid rule. If each row is the mean of the interval that it ends,
+or its energy, it is the sum of the rows.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from fsgreen.meters.core.readings import Readings
 from fsgreen.trace import REMARKS, Flaw, MeterEnergy
 
 UNIX_S = 1e8
-"""Times above are seconds since 1970 UTC; those below count from the first reading."""
+"""Larger times are seconds since 1970 UTC. Smaller ones count from the first reading."""
 
 MARGIN = 2
-"""A part without flaws begins so many readings after a flagged one: the next is judged with it."""
+"""Number of readings between a flagged one and a sound part. The next one depends on its flag."""
 
 TRUE = REMARKS | {"lost", "out-of-order", "cut", "reset", "power-cycled"}
-"""Marks that leave a reading's own power what the meter gave: of its time, of what stood before it
-or behind it, of the counter."""
+"""Flags of readings whose power is still what the meter gave. They concern the time, the readings
+before or after, or the counter."""
 
 
 def moment(text: str | None, imported: Imported) -> float | None:
-    """Return a moment on a file's clock: of seconds from its first reading, or of a time.
+    """Return a moment on a file's clock, given seconds from its first reading or a time.
 
-    A time without an offset from UTC is in UTC. Raises FsgreenError where it is neither, or the
-    file has no date.
+    A time without an offset from UTC is in UTC. Raises FsgreenError if the text is neither, or if
+    it is a time and the file has no date.
     """
     if text is None:
         return None
@@ -62,7 +62,7 @@ def moment(text: str | None, imported: Imported) -> float | None:
 
 
 def sound_spans(imported: Imported) -> list[tuple[float, float]]:
-    """Return the parts without a flagged reading in them or near, in seconds from the first one."""
+    """Return the spans without flagged readings in them or near, in seconds from the first one."""
     readings = imported.readings
     flagged = [place for place, flag in readings.flags.items() if set(flag.split("|")) - REMARKS]
     last = len(readings) - 1
@@ -78,9 +78,9 @@ def sound_spans(imported: Imported) -> list[tuple[float, float]]:
 def span_of(
     imported: Imported, from_s: float | None = None, to_s: float | None = None
 ) -> tuple[float, float]:
-    """Return the span between two moments on a file's clock, by default from its first to its last.
+    """Return the span between two moments on a file's clock; by default, the whole file.
 
-    Raises FsgreenError where the file has no readings there, or it would end before it begins.
+    Raises FsgreenError if the file has no readings there, or if the span ends before it begins.
     """
     time_s = imported.readings.time_s
     first_s, last_s = float(time_s[0]), float(time_s[-1])
@@ -105,9 +105,9 @@ def span_of(
 
 
 def energy_of(imported: Imported, span: tuple[float, float] | None = None) -> MeterEnergy:
-    """Return what a file says of a span on its own clock, by default of all of it.
+    """Return the energy of a span on the file's own clock; by default, of the whole file.
 
-    A reading whose mark says that its value is not true has none here: it is part of no energy.
+    A reading whose flag says that its value is not true counts as missing.
     """
     span = span or span_of(imported)
     readings = imported.readings
@@ -129,7 +129,7 @@ def _energy_of(readings: Readings, imported: Imported, span: tuple[float, float]
 
 
 def _without(readings: Readings, places: Sequence[int]) -> Readings:
-    """Return readings of which some have no power and no energy."""
+    """Return readings in which those at some places have no power and no energy."""
     blank = np.zeros(len(readings), dtype=bool)
     blank[places] = True
     energy_wh = readings.energy_wh
@@ -141,7 +141,7 @@ def _without(readings: Readings, places: Sequence[int]) -> Readings:
 
 
 def _untrue(readings: Readings, places: Sequence[int]) -> Flaw:
-    """Say of readings whose value is not true how many there are, and which is the first."""
+    """Return the flaw of readings with untrue values: their number, and the first of them."""
     first = places[0]
     since_s, power_w = readings.time_s[first] - readings.time_s[0], readings.power_w[first]
     value = f"{power_w:.4g} W, " if np.isfinite(power_w) else ""

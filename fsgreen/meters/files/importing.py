@@ -1,6 +1,6 @@
 """Files of readings: `fsgreen import FILE --driver hoboware --set dates=DMY`.
 
-They are read with a driver and its settings, and written as CSV or Parquet that say what they are.
+They are read by a driver with its settings, and written as CSV or Parquet with a description.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from fsgreen.meters.files.text import some
 from fsgreen.trace import MeterEnergy
 
 KEY = b"fsgreen"
-"""Under this key the metadata of a Parquet file are JSON."""
+"""The key of the metadata of a Parquet file. Its value is JSON."""
 
 
 def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> Imported:
     """Read a file with a driver and its settings.
 
-    Raises FsgreenError where the file is not there or cannot be trusted, and for wrong settings.
+    Raises FsgreenError if the file does not exist or cannot be trusted, or if a setting is wrong.
     """
     try:
         data = path.read_bytes()
@@ -56,9 +56,9 @@ def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> I
 
 
 def beside(path: Path) -> dict[str, Any]:
-    """Return the driver and its settings that stand in a file beside a log, if there is one.
+    """Return the driver and its settings from a file beside a log; empty if there is none.
 
-    It is called like the log, with `.toml` behind. Raises FsgreenError where it is no TOML.
+    Its name is that of the log with `.toml` appended. Raises FsgreenError if it is not TOML.
     """
     file = path.with_name(f"{path.name}.toml")
     try:
@@ -76,8 +76,8 @@ def beside(path: Path) -> dict[str, Any]:
 def options_of(texts: Sequence[str], settings: type[Settings] | None = None) -> dict[str, Any]:
     """Return settings from texts such as `dates=DMY` or `range_w=3600`.
 
-    A value that TOML reads as a number, truth or list is one, but not where `settings` declares a
-    text; every other is a text. Raises FsgreenError for a text without `=`.
+    A value that TOML reads as a number, a boolean or a list is one, unless `settings` declares a
+    text. Any other value is a text. Raises FsgreenError for a text without `=`.
     """
     options: dict[str, Any] = {}
     for text in texts:
@@ -100,11 +100,11 @@ def _value(text: str) -> Any:
 
 
 def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:
-    """Write the readings as the ending of `path` says: `.csv` or `.parquet`.
+    """Write the readings in the format of the ending of `path`: `.csv` or `.parquet`.
 
-    In both are what the meter is (boundary, accuracy, serial number), what was decided about its
-    file, and the energy with its limits of error: as lines that begin with `#`, or as metadata.
-    Raises FsgreenError where the file is there already or cannot be written, or for another ending.
+    Both have the description of the meter (boundary, accuracy, serial number), the decisions about
+    its file, and the energy with its limits of error: as lines that begin with `#`, or as metadata.
+    Raises FsgreenError if the file exists or cannot be written, or if the ending is another one.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
@@ -118,7 +118,7 @@ def write_readings(imported: Imported, said: MeterEnergy, path: Path) -> None:
 
 
 def write_new(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file that is not there yet; raises FsgreenError where it is, or cannot be written."""
+    """Write a new file. Raises FsgreenError if it exists already, or cannot be written."""
     if path.exists():
         raise FsgreenError("there is a file already", where=path, next_step="choose another file")
     try:

@@ -1,7 +1,7 @@
-"""How a file writes its numbers, decided from all its cells.
+"""How a file writes its numbers, decided from all of its cells.
 
-What a cell may mean follows from its shape: the cell with every digit but zero written as 9. A
-style sees so many decimals in a shape, or cannot read it.
+The possible meanings of a cell follow from its shape: the cell with every digit except zero
+replaced by 9. A style finds a number of decimals in a shape, or cannot read it.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ POINT = "1,234.56"
 SHAPE = str.maketrans("12345678", "9" * 8)
 NO_DIGIT = re.compile(r"[^0-9]+")
 MAX_DIGITS = 15
-"""A double holds no more."""
+"""Most digits of a number. A double holds no more."""
 
 UNREAD = -1
 
 BESIDE = 8
-"""So many numbers on either side of one tell its size."""
+"""How many numbers on either side of one tell its size."""
 
 TINY = 1e-9
 
 
 @lru_cache(maxsize=65536)
 def _decimals(shape: str, style: str) -> int:
-    """Return how many decimals a style sees in a shape, or UNREAD."""
+    """Return the number of decimals of a shape in a style, or UNREAD."""
     group, mark = map(re.escape, STYLES[style])
     size = rf"(?:[09]+|9[09]{{0,2}}(?:{group}[09]{{3}})+)(?:{mark}([09]+))?"
     match = re.fullmatch(rf"-{size}|{size}-|\({size}\)|{size}", shape)
@@ -54,7 +54,7 @@ def _decimals(shape: str, style: str) -> int:
 
 
 def numbers(cells: Sequence[str], style: str) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the values of cells, NaN where one is blank or cannot be read, and their decimals."""
+    """Return the values of cells (NaN if blank or unreadable), and their numbers of decimals."""
     decimals = np.array([_decimals(cell.translate(SHAPE), style) for cell in cells], dtype=np.int64)
     digits = [
         int(NO_DIGIT.sub("", cell)) if seen != UNREAD else NAN
@@ -67,8 +67,8 @@ def numbers(cells: Sequence[str], style: str) -> tuple[Floats, NDArray[np.int64]
 def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
     """Return the step of the last digit that is not always zero; NaN without any number.
 
-    Zeros that a program writes behind each number are no resolution. One number of a hundred may
-    have another digit there: it is damaged.
+    Zeros that a program writes after every number are no resolution. One number in a hundred may
+    have another digit there, as it is damaged.
     """
     seen = decimals[decimals != UNREAD]
     if not len(seen):
@@ -85,13 +85,14 @@ def last_step(values: Floats, decimals: NDArray[np.int64]) -> float:
 def unusual(
     values: Floats, decimals: NDArray[np.int64], what: str, report: Report, *, fixed: bool = True
 ) -> NDArray[np.bool_]:
-    """Return where a column's number has lost or won a digit, or its decimal mark.
+    """Return a mask of a column's numbers that have lost or gained a digit or a decimal mark.
 
-    A program that logs writes every number of a column with the same decimals (`fixed`; else where
-    two decimals end in zero); one that saves a table drops zeros at their end. Of the former each
-    number with other decimals is marked. Of the latter, of which decimals vary, one that with the
-    most decimals would be nearer to those beside it has lost its mark; so has one without decimals,
-    where others have `.0`. Refuses a column of which more than a tenth is damaged.
+    A program that logs writes every number of a column with the same number of decimals. That is so
+    if the column is `fixed`, or if a number with two decimals ends in zero. Then each number with
+    other decimals is marked. A program that saves a table drops zeros at the end. Then the decimals
+    vary, and a number is marked if it would be nearer to its neighbours with the most decimals; so
+    is a number without decimals if others have `.0`. Raises FsgreenError if more than a tenth of
+    the column is damaged.
     """
     marked = np.zeros(len(decimals), dtype=bool)
     read = np.flatnonzero((decimals != UNREAD) & np.isfinite(values))
@@ -128,7 +129,7 @@ def unusual(
 
 
 def _beside(sizes: Floats) -> Floats:
-    """Return the median of the numbers around each, which a few lost marks do not move."""
+    """Return the median of the numbers around each one. A few lost marks do not move it."""
     width = min(BESIDE, (len(sizes) - 1) // 2)
     windows = np.lib.stride_tricks.sliding_window_view(
         np.pad(sizes, width, mode="reflect"), 2 * width + 1
@@ -142,11 +143,11 @@ def decide_style(
     plausible: Callable[[str], bool],
     report: Report,
 ) -> str:
-    """Return the one style of a file's numbers, from all cells of all its columns.
+    """Return the style of a file's numbers, from all cells of all its columns.
 
-    As `choose`, which prefers a style under which the values are `plausible`. Refused are also
-    cells that no style reads, cells without any decimal mark unless the setting `numbers` names the
-    style, and several ways to write a negative number.
+    `choose` decides, and prefers a style in which the values are `plausible`. Raises FsgreenError
+    also if too many cells fit no style; if no cell has a decimal mark, unless the setting `numbers`
+    names the style; and if negative numbers are written in several ways.
     """
     counts = Counter(filter(None, chain.from_iterable(columns.values())))
     cells, often = list(counts), list(counts.values())
@@ -185,7 +186,7 @@ def _shown(cell: str, style: str) -> str:
 
 
 def _refuse_mixed_signs(cells: Sequence[str], report: Report) -> None:
-    """Refuse numbers of which some are -1 and others 1- or (1)."""
+    """Raise FsgreenError if negative numbers have several forms: -1, 1- or (1)."""
     forms: dict[str, str] = {}
     for cell in cells:
         form = (

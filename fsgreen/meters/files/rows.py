@@ -1,4 +1,4 @@
-"""Rows of a file as text, and the columns of numbers that readers make of them."""
+"""Rows of a file as text, and the columns of numbers that drivers make from them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from fsgreen.meters.files.numbers import POINT, UNREAD, last_step, numbers, unus
 from fsgreen.meters.files.text import Report
 
 LEAST_VA = 10.0
-"""Plug meters sense no current below some watts (a Watts Up below 5): so little says nothing."""
+"""Apparent power below which nothing is checked. Plug meters sense no current below some watts (a
+Watts Up below 5)."""
 
 GIVEN = ("power", "energy", "energy_each")
-"""Quantities of which each row must have a value."""
+"""Quantities that each row must have."""
 
 
 @dataclass
 class Rows:
     """The rows of a file that hold readings.
 
-    `cells` are by quantity (power, voltage, current, energy, apparent, factor), "" where a row has
-    none; a fault is "" or the flag of a row that cannot be read. `ends_cut`: the last line of the
-    file has no end.
+    `cells` has the cells of each quantity (power, voltage, current, energy, apparent, factor), ""
+    if a row has none. A fault is "" or the flag of a row that cannot be read. `ends_cut` says that
+    the last line of the file has no end.
     """
 
     stamps: list[str] = field(default_factory=list)
@@ -44,7 +45,7 @@ class Rows:
     ends_cut: bool = False
 
     def add(self, line: int, stamp: str, cells: Mapping[str, str], fault: str) -> None:
-        """Add a row; the cells of a faulty one count as blank."""
+        """Add a row. The cells of a faulty row count as blank."""
         self.stamps.append(stamp)
         self.faults.append(fault)
         self.names.append(f"line {line} ({stamp})" if stamp else f"line {line}")
@@ -52,13 +53,13 @@ class Rows:
             texts.append("" if fault else cells.get(name, ""))
 
     def name_of(self, kept: Sequence[int]) -> Callable[[int], str]:
-        """Return what says where a reading stands, of those that were kept of the rows."""
+        """Return a function that returns the place of a reading in words, given the kept rows."""
         return lambda place: self.names[kept[place]]
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Which rows were kept, their times, and the usual step."""
+    """The places of the kept rows, their times, and the usual step."""
 
     kept: Sequence[int]
     time_s: Floats
@@ -74,13 +75,13 @@ def timed(
     regular: bool = True,
     disorder: str = EXPORT_AGAIN,
 ) -> Timed:
-    """Return the rows that have a time of their own, without those that are skipped.
+    """Return the rows that have a time and are not skipped.
 
-    Raises FsgreenError where times go back; `disorder` says what to do then.
+    Raises FsgreenError if times go back. `disorder` is the next step then.
     """
     texts = list(zip(rows.faults, *rows.cells.values(), strict=True))
     if rows.faults[-1:] == ["cut"] and not time_s[-1] > np.max(time_s[:-1], initial=-np.inf):
-        skipped = {*skipped, len(time_s) - 1}  # cut inside its stamp
+        skipped = {*skipped, len(time_s) - 1}  # the last row is cut off inside its stamp
     kept = timed_rows(time_s, texts, rows.names, report, skipped)
     time_s = time_s[kept]
     refuse_disorder(time_s, rows.name_of(kept), report, disorder)
@@ -105,10 +106,10 @@ def columns(
     units: Mapping[str, float] | None = None,
     fixed: bool = True,
 ) -> dict[str, Column]:
-    """Return the numbers of the kept rows, and mark what cannot be read, which becomes NaN.
+    """Return the numbers of the kept rows. Mark unreadable ones, which become NaN.
 
-    `units` are what a number of a quantity is in V, A, W, Wh and VA; `fixed` whether the program
-    writes all numbers of a column with the same decimals.
+    `units` has the factor from a number of each quantity to V, A, W, Wh or VA. `fixed` says that
+    the program writes all numbers of a column with the same number of decimals.
     """
     whole = mark_faults(rows, kept, flags)
     found = {}
@@ -128,7 +129,7 @@ def columns(
 
 
 def mark_faults(rows: Rows, kept: Sequence[int], flags: Flags) -> Mask:
-    """Mark rows that cannot be read, and the last before a cut; return which are whole."""
+    """Mark unreadable rows, and the last row of a cut file; return a mask of the whole rows."""
     faults = np.array([rows.faults[place] for place in kept])
     for fault in sorted(set(rows.faults) - {""}):
         flags.mark(faults == fault, fault)
@@ -140,7 +141,7 @@ def mark_faults(rows: Rows, kept: Sequence[int], flags: Flags) -> Mask:
 def mark_repeats(
     rows: Rows, kept: Sequence[int], flags: Flags, power: Column | None = None
 ) -> None:
-    """Mark rows that repeat the one before in all cells for too long; `power` as it was read."""
+    """Mark rows that repeat the previous one in all cells for too long, as `frozen`."""
     texts = list(zip(*rows.cells.values(), strict=True))
     same = [texts[one] == texts[other] and not rows.faults[other] for one, other in pairwise(kept)]
     repeats = np.array([False, *same], dtype=bool)
@@ -151,9 +152,10 @@ def mark_repeats(
 
 
 def contradict(columns: Mapping[str, Column], margin_w: float) -> Mask:
-    """Where power, volts, amperes, apparent power and power factor contradict each other.
+    """Return a mask: power, volts, amperes, apparent power or power factor contradict each other.
 
-    They may differ by a tenth of the apparent power and a margin; below `LEAST_VA` by anything.
+    They may differ by a tenth of the apparent power and a margin. Below `LEAST_VA`, nothing is
+    checked.
     """
     power_w = columns["power"].values
     wrong = np.zeros(len(power_w), dtype=bool)
@@ -178,7 +180,7 @@ def contradict(columns: Mapping[str, Column], margin_w: float) -> Mask:
 def mark_unsound(
     columns: Mapping[str, Column], range_w: float, margin_w: float, flags: Flags
 ) -> None:
-    """Mark values that are negative, beyond the range, or contradict each other."""
+    """Mark readings that are negative, over range, or inconsistent."""
     for name in ("power", "voltage", "current"):
         if name in columns:
             flags.mark(columns[name].values < 0, "negative")

@@ -1,6 +1,6 @@
-"""What every reader of files needs: its text and lines, decisions to tell, refusals.
+"""Shared by all drivers for files: text and lines, decisions to report, refusals.
 
-Of the few ways to read a file one is chosen that fits: each is tried on the whole file.
+If a file can be read in several ways, each is tried on the whole file, and one that fits is chosen.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass
 class Report:
-    """What a reader decided about a file, and how it refuses one."""
+    """The decisions of a driver about a file, and its way to refuse the file."""
 
     where: str
     decisions: list[str] = field(default_factory=list)
 
     def tell(self, sentence: str) -> None:
-        """Add one sentence on a decision, or on what was left out."""
+        """Add a sentence on a decision, or on what was left out."""
         self.decisions.append(sentence)
 
     def refuse(self, what: str, next_step: str) -> NoReturn:
-        """Raise that the file cannot be trusted, or that a setting contradicts it."""
+        """Raise FsgreenError: the file cannot be trusted, or a setting contradicts it."""
         raise FsgreenError(what, where=self.where, next_step=next_step)
 
 
 def few(total: int) -> int:
-    """Return how many of `total` cells may be damaged before a file is refused as a whole."""
+    """Return how many of `total` cells may be damaged without refusing the whole file."""
     return max(2, total // 100)
 
 
 def decode(data: bytes, report: Report) -> str:
-    """Return the text of a file: UTF-8 with or without a mark, else latin-1, without NULs.
+    """Return the text of a file, which is UTF-8, with or without a mark, or else latin-1.
 
-    Blanks that do not break a line become plain ones. Raises FsgreenError on an empty file and on
-    UTF-16, which no meter's program writes.
+    NULs are left out, and non-breaking blanks become plain ones. Raises FsgreenError if the file is
+    empty, or is UTF-16, which no meter's program writes.
     """
     if data.startswith(UTF16):
         report.refuse("the file is UTF-16 text", "save it as UTF-8, or export it again as CSV")
@@ -70,14 +70,14 @@ def decode(data: bytes, report: Report) -> str:
 
 
 def split_lines(text: str) -> tuple[list[str], bool]:
-    """Return the lines of a text, and whether the last one lacks its end: it may be cut."""
+    """Return the lines of a text, and whether the last one may be cut: it has no line end."""
     lines = LINE_END.split(text)
     cut = bool(lines[-1].strip())
     return (lines if cut else lines[:-1]), cut
 
 
 def split(line: str, separator: str) -> list[str]:
-    """Return the cells of a line, whose quotes never span lines; none if they are astray."""
+    """Return the cells of a line; none if its quotes do not match (they never span lines)."""
     if '"' not in line:
         return line.split(separator)
     try:
@@ -87,7 +87,7 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def some(texts: list[str], limit: int = 5) -> str:
-    """Return the first few of many texts, and how many more there are."""
+    """Join the first few texts by commas, and say how many more there are."""
     more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
     return ", ".join(texts[:limit]) + more
 
@@ -102,16 +102,17 @@ def choose(
     shown: Callable[[str, str], str],
     report: Report,
 ) -> str:
-    """Return the name of the way that fits a file; `setting` is what a user names it by.
+    """Return the name of the way to read a file that fits it.
 
-    `ways` are what each of `texts` is in each way, NaN where it cannot be read so; `counts` how
-    often each stands in the file. A way fits that leaves at most a few texts more unread than the
-    best one, and whose readings are not all those of another, which reads more. While several fit
-    and differ, those that meet the next of `preferences` are kept, if any does. `shown` says what a
-    text (first) is in a way (second).
+    A user chooses a way by the setting `setting`, whose value is `wanted`. `ways` holds the values
+    of `texts` in each way, NaN for a text that the way cannot read; `counts` says how often each
+    text stands in the file. A way fits if it leaves at most a few texts more unread than the best
+    way, and if no other way reads the same values and more. While several ways fit and differ,
+    those that meet the next of `preferences` are kept, if any does. `shown` phrases the value of a
+    text (first argument) in a way (second).
 
-    Raises FsgreenError where the ways that are left read a text differently: with both readings;
-    or where the setting names a way, `wanted`, that is none of them.
+    Raises FsgreenError if the ways that are left read a text differently (the error shows both
+    values), or if `wanted` is none of these ways.
     """
     often = np.array(counts)
     unread = {name: int(often[np.isnan(values)].sum()) for name, values in ways.items()}
@@ -141,13 +142,13 @@ def choose(
 
 
 def _more(one: Floats, other: Floats) -> bool:
-    """Whether `one` reads all that `other` reads, alike, and more."""
+    """Return whether `one` reads all that `other` reads, with the same values, and more."""
     read = ~np.isnan(other)
     return bool((one[read] == other[read]).all() and np.isnan(one).sum() < np.isnan(other).sum())
 
 
 def _different(left: Sequence[str], ways: Mapping[str, Floats]) -> tuple[str, int] | None:
-    """Return a way that differs from the first one, and where; None if none does."""
+    """Return a way that differs from the first one, and the place; None if none does."""
     first = ways[left[0]]
     for name in left[1:]:
         same = (ways[name] == first) | (np.isnan(ways[name]) & np.isnan(first))

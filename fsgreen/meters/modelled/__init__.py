@@ -1,6 +1,6 @@
-"""The model meter: profiles of power, what drives them, and how they are fitted.
+"""The model meter: profiles of power, the activity that drives them, and their fit.
 
-`fit` and `table` need pandas and scipy and are imported where they are used.
+`fit` and `table` need pandas and scipy, so they are imported where they are used.
 """
 
 from fsgreen.meters.modelled.profiles import (

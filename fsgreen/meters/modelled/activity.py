@@ -1,6 +1,6 @@
-"""What a machine did in a span of time, and what each of it adds to a component model's idle power.
+"""The activity of a machine in a span of time, and the terms of a component model that it drives.
 
-Rates are from two samples of the kernel's counters.
+Rates come from two samples of the kernel's counters.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ RATES = {
     "disk_discards_hz": "disk_discards_count",
     "disk_standby_x": "disk_standby_s",
 }
-"""Each rate and the counter (a column of `host.parquet`) that it is the rate of."""
+"""The rates, and the counter of each: a column of `host.parquet`."""
 
 
 def activity(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
     """Return the rates between two rows of `host.parquet`.
 
-    NaN where a counter is not readable, or went back: its device was exchanged.
+    A rate is NaN if its counter cannot be read, or went back because its device was exchanged.
 
-    Those of `RATES` (cores at work, shares of the disk's time, per second), and
+    The keys are those of `RATES` (numbers of busy cores, shares of time, rates per second), and
 
     cpu_busy_x : share of the processors' time in user or system mode.
     cpu_clock_hz : mean clock of the cores while they worked.
@@ -58,10 +58,11 @@ def _rate(spent: float, elapsed_s: float) -> float:
 
 
 def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, float]:
-    """Split the time with a request in flight into transfer and the rest, which is seeking.
+    """Return the shares of time in which the disk seeks, reads and writes.
 
-    `rate_b_s` is the disk's own rate: bytes over it are the time of their transfer, held within
-    the time in flight. Where it is NaN, all that time is seeking. Returns shares of the time.
+    `rate_b_s` is the transfer rate of the disk. The transfer time is bytes over that rate, at most
+    the time with a request in flight. The rest of the latter is seeking. If the rate is NaN, all of
+    it is seeking.
     """
     busy = activity["disk_busy_x"]
     read, write = (
@@ -79,11 +80,24 @@ def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, flo
 
 @dataclass(frozen=True)
 class Term:
-    """One term; its parameter is named by what it is of and its unit.
+    """One term of the component model.
 
-    `rate` times `scale` is what the parameter is multiplied with; `least` the least range of that
-    rate which exercises the term, so that a parameter can be fitted; `clocked` whether it follows
-    the clock; `needs` a counter that not every machine has.
+    Attributes
+    ----------
+    name : str
+        The name of its parameter, with the unit.
+    rate : str
+        The rate of `activity` that the parameter is multiplied with.
+    per : str
+        What the parameter is the power or the energy of, in words.
+    least : float
+        The least range of the rate for which the parameter can be fitted.
+    scale : float
+        A factor on the rate.
+    clocked : bool
+        Whether the term depends on the clock.
+    needs : str, optional
+        A counter that not every machine has.
     """
 
     name: str
@@ -119,13 +133,13 @@ TERMS = (
         needs="disk_standby_s",
     ),
 )
-"""Those that come first are kept where two cannot be told apart."""
+"""The terms. If two cannot be told apart, the first one is kept."""
 
 BY_NAME = {term.name: term for term in TERMS}
 
 
 def amount(term: Term, activity: Mapping[str, float], clock_factor: float) -> float:
-    """Return what the parameter of a term is multiplied with; NaN where it is not readable."""
+    """Return what the parameter of a term is multiplied with; NaN if its counter is unreadable."""
     value = activity[term.rate] * term.scale
     return value * clock_factor if term.clocked else value
 
@@ -133,8 +147,9 @@ def amount(term: Term, activity: Mapping[str, float], clock_factor: float) -> fl
 def clock_factor(clock_hz: float, base_hz: float, exponent: float) -> float:
     """Return dynamic power at a clock relative to that at `base_hz`.
 
-    Power goes with f V^2: exponent 1 where voltage stays, 3 where it follows the clock (Weste and
-    Harris, "CMOS VLSI Design", 4th edition, section 5.2). 1 where the clock is not known.
+    Power is proportional to f V^2. So the exponent is 1 if the voltage is constant, and 3 if it
+    follows the clock (Weste and Harris, "CMOS VLSI Design", 4th edition, section 5.2). The factor
+    is 1 if the clock is not known.
     """
     if exponent == 0 or not isfinite(clock_hz):
         return 1.0

@@ -1,8 +1,8 @@
 """Fits the component model to measured power: non-negative least squares on a table of spans.
 
-Pure functions of a table of `activity_table`. A term that the table cannot tell from others, or
-that nothing in it exercises, is left out with a sentence; a table whose power does not follow the
-activity is refused.
+The functions are pure functions of a table from `activity_table`. A term is left out, with a
+sentence, if the table cannot tell it from others or nothing exercises it. A table whose power does
+not follow the activity is refused.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ VIF_LIMIT = 10.0
 Models", 5th edition, section 10.5)."""
 
 LEAST_RATE_B_S = 1e7
-"""Below this, no disk has shown its own rate: it did nothing but seek."""
+"""Least transfer rate of a disk. A lower one was not its own rate, as it mostly sought."""
 
 CLOCK_RANGE = 1.1
 """Least ratio of highest to lowest clock for which an exponent can be fitted."""
 
 REST = 0.05
-"""Share of the cores' time below which a machine rests (rule 10)."""
+"""Largest share of the cores' time in which a resting machine works (rule 10)."""
 
 SKILL = 0.5
-"""Share of the variance between workloads that a model must predict of those it has not seen."""
+"""Least share of the variance between unseen workloads that a model must predict."""
 
 EXPONENTS = np.linspace(0, MAX_EXPONENT, 31)
 CONFIDENCE = 0.95
@@ -45,10 +45,11 @@ NEXT = "look at the table of steps: was the right machine on the meter, and was 
 class Fit:
     """A fitted model.
 
-    `errors` are 95 % half-widths of `idle_w` and of each term, of an ordinary least-squares fit
-    of the terms that are not held at zero; they do not hold what the meter's own gain error adds.
-    `residual_w` is the root mean square of measured less modelled power over the table.
-    `told_apart` are the terms that the table can tell apart, whether they draw power or not.
+    `terms` has the fitted parameters. `errors` are 95 % half-widths of `idle_w` and of each term,
+    from an ordinary least-squares fit of the terms that are not zero. They do not include the
+    meter's gain error. `residual_w` is the root mean square of measured minus modelled power over
+    the table. `told_apart` are the terms that the table can tell apart, whether they draw power or
+    not. `remarks` are sentences on terms that are left out or may be 0.
     """
 
     idle_w: float
@@ -76,16 +77,17 @@ class Fit:
 
 
 def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
-    """Fit `Components` to a table of workload, power_w and the rates of `activity`.
+    """Fit `Components` to a table of `activity_table`.
 
-    `resolution_w` is the meter's step: power is not taken to be known better than its rounding.
+    `resolution_w` is the step of the meter. Power is not assumed to be known better than its
+    rounding.
 
     Raises
     ------
     FsgreenError
-        If the table has no sound power, fewer than three workloads, too few rows, none in which the
-        cores rest, power that does not change, or power that does not follow the activity: for
-        workloads that it has not seen, the model is not clearly better than the mean of the others.
+        If the table has no sound power, fewer than three workloads, too few rows, or no row in
+        which the cores rest; if power does not change; or if power does not follow the activity:
+        for unseen workloads, the model is not clearly better than the mean of the others.
     """
     _check(table)
     result = _fit(table, resolution_w)
@@ -106,9 +108,9 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
 
 
 def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataFrame:
-    """Predict each workload by a fit to all the others; columns as `prediction_errors`.
+    """Predict each workload by a fit to all others; return the table of `prediction_errors`.
 
-    Raises FsgreenError for fewer than two workloads, too few rows, or power without a sound value.
+    Raises FsgreenError if there are fewer than two workloads, too few rows, or unsound power.
     """
     if table["workload"].nunique() < 2:
         raise _refusal("leaving one workload out needs two workloads or more")
@@ -171,7 +173,7 @@ def _fit(table: pd.DataFrame, resolution_w: float) -> Fit:
 
 
 def _split_disk(table: pd.DataFrame) -> tuple[pd.DataFrame, float]:
-    """Add the states of the disk, whose rate is the highest seen; return the rate too."""
+    """Add the states of the disk to a table; return it, and the highest transfer rate in it."""
     busy = table["disk_busy_x"] >= BY_NAME["disk_seek_w"].least
     moved_b_s = (table["disk_read_b_s"] + table["disk_write_b_s"])[busy]
     rate_b_s = float((moved_b_s / table["disk_busy_x"][busy]).max())
@@ -184,7 +186,10 @@ def _split_disk(table: pd.DataFrame) -> tuple[pd.DataFrame, float]:
 def _choose_terms(
     table: pd.DataFrame, base_hz: float, exponent: float
 ) -> tuple[list[Term], Floats, list[str]]:
-    """Return the terms that the table can tell apart, its design matrix, and why others are not."""
+    """Return the terms that the table can tell apart, the design matrix, and why others are out.
+
+    The design matrix has the shape (rows, 1 + terms); its first column is constant.
+    """
     kept: list[Term] = []
     design = np.ones((len(table), 1))
     remarks = []
@@ -211,7 +216,10 @@ def _choose_terms(
 def _choose_exponent(
     table: pd.DataFrame, power_w: Floats, resolution_w: float
 ) -> tuple[float, float, list[str]]:
-    """Return exponent and base clock; 0 unless it betters the fit (BIC, Schwarz 1978)."""
+    """Return the exponent, the base clock, and remarks.
+
+    The exponent is 0 unless another one improves the fit (BIC, Schwarz 1978).
+    """
     clock_hz = table["cpu_clock_hz"].to_numpy(float)
     working = (table["cpu_user_x"] + table["cpu_system_x"]).to_numpy(float)
     seen_hz = clock_hz[np.isfinite(clock_hz) & (working >= BY_NAME["cpu_user_w"].least)]
@@ -240,7 +248,7 @@ def _column(table: pd.DataFrame, term: Term, factors: Sequence[float]) -> Floats
 
 
 def _inflation(design: Floats, column: Floats) -> float:
-    """Variance inflation of a column by those of the design, the first of which is constant."""
+    """Return the variance inflation of a column by those of the design."""
     coefficients, *_ = np.linalg.lstsq(design, column)
     unexplained = float(np.sum((column - design @ coefficients) ** 2))
     whole = float(np.sum((column - column.mean()) ** 2))
@@ -248,7 +256,7 @@ def _inflation(design: Floats, column: Floats) -> float:
 
 
 def _solve(design: Floats, power_w: Floats) -> Floats:
-    """Non-negative least squares, the columns scaled alike (Lawson and Hanson, chapter 23)."""
+    """Solve by non-negative least squares, with scaled columns (Lawson and Hanson, chapter 23)."""
     scale = np.linalg.norm(design, axis=0)
     try:
         values, _ = optimize.nnls(design / scale, power_w)
@@ -269,7 +277,7 @@ def _half_widths(design: Floats, power_w: Floats, values: Floats, resolution_w: 
 
 
 def _rounding(resolution_w: float) -> float:
-    """Variance of a value rounded to steps (GUM, JCGM 100:2008, F.2.2.1)."""
+    """Return the variance of a value that is rounded to steps (GUM, JCGM 100:2008, F.2.2.1)."""
     return resolution_w**2 / 12
 
 

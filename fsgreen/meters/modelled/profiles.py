@@ -1,9 +1,10 @@
-"""Power profiles: the parameters of a model in a TOML file, each with its source; and its power.
+"""Power profiles: the parameters of a power model in a TOML file, each with its source.
 
-A profile is one of two models. `Linear` between idle and peak, after Fan, Weber and Barroso, "Power
-provisioning for a warehouse-sized computer" (ISCA 2007, section 3). `Components`: idle power and
-what each part adds for what it does. Modelled power is what a machine would draw, from what its
-processors and disk are doing: its boundary is always `modelled`, and it decides no claim on power.
+A profile is one of two models. `Linear` is linear between idle and peak power, after Fan, Weber and
+Barroso, "Power provisioning for a warehouse-sized computer" (ISCA 2007, section 3). `Components`
+has idle power, and what the activity of each part adds. Modelled power is what a machine would
+draw, given the activity of its processors and disk. Its boundary is always `modelled`, and it
+decides no claim on power.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class Profile(Protocol):
 
     @property
     def idle_w(self) -> float:
-        """Power while nothing is done."""
+        """The power without any activity, in watts."""
 
     @property
     def uses_disk(self) -> bool:
         """Whether it depends on what the disk does."""
 
     def power_w(self, activity: Mapping[str, float]) -> float:
-        """Return the mean power over a span; what is not readable adds nothing."""
+        """Return the mean power over a span. A rate that is NaN adds nothing."""
 
     def describe(self) -> str:
         """Return the parameters and their sources in one sentence."""
@@ -62,7 +63,7 @@ Source = Annotated[str, AfterValidator(_stated)]
 
 
 class Linear(schema.Strict):
-    """Idle and peak power of one part in watts, and what drives it."""
+    """A linear model of one part: its idle and peak power in watts, and what drives it."""
 
     driven_by: Literal["cpu", "disk"]
     covers: Texts
@@ -76,7 +77,7 @@ class Linear(schema.Strict):
         return self.driven_by == "disk"
 
     def power_w(self, activity: Mapping[str, float]) -> float:
-        """Power at a share of time busy; a share beyond 0 to 1 is held at its end."""
+        """Return the power at the busy share of time, which is limited to 0 to 1."""
         share = activity[SHARES[self.driven_by]]
         if not isfinite(share):
             return self.idle_w
@@ -88,7 +89,7 @@ class Linear(schema.Strict):
 
 
 class Parameter(schema.Strict):
-    """The value of a term, and its source where that is not the profile's."""
+    """The value of a term, and its source if it is not that of the profile."""
 
     value: From0
     source: Source | None = None
@@ -107,10 +108,10 @@ def _known(terms: dict[str, Parameter]) -> dict[str, Parameter]:
 
 
 class Components(schema.Strict):
-    """Idle power in watts, the parameters of `TERMS`, the disk's rate, the exponent of the clock.
+    """A component model: idle power in watts, parameters of `TERMS`, disk rate, clock exponent.
 
-    `disk_rate_b_s` tells transfer from seek (see `disk_states`). `fit` is what a calibration tells
-    of itself.
+    `disk_rate_b_s` separates transfer from seek (`disk_states`). `fit` has information about the
+    calibration.
     """
 
     covers: Texts
@@ -136,9 +137,9 @@ class Components(schema.Strict):
         return any(name.startswith("disk_") for name in self.terms)
 
     def power_w(self, activity: Mapping[str, float]) -> float:
-        """Return the mean power over a span, never below zero; what is not readable adds nothing.
+        """Return the mean power over a span, never below zero. A rate that is NaN adds nothing.
 
-        A clock that is not readable counts as the base clock.
+        An unreadable clock counts as the base clock.
         """
         factor = clock_factor(
             activity["cpu_clock_hz"], self.clock_base_hz or NAN, self.clock_exponent
@@ -165,10 +166,10 @@ class Components(schema.Strict):
 
 
 def load_profile(name: str, file: Path | None = None) -> Profile:
-    """Return a profile of a file, by default of those shipped.
+    """Return a profile from a file; by default, one of those that come with fsgreen.
 
-    Raises FsgreenError where the file or the profile is not there (naming those that are), where a
-    key or a term is unknown, a parameter is not a number from 0 up, or a source is missing.
+    Raises FsgreenError if the file or the profile does not exist; if a key or a term is unknown; if
+    a parameter is not a number from 0 up; or if a source is missing.
     """
     document = schema.read(file or SHIPPED, "file of power profiles", NEXT_STEP)
     profiles = document.values
@@ -180,10 +181,10 @@ def load_profile(name: str, file: Path | None = None) -> Profile:
 
 
 class ModelledPower:
-    """Mean power since the previous call, in watts, as a meter averages since its last reading.
+    """The mean power in watts since the previous call, as a meter averages since its last reading.
 
-    The first call returns idle power. A disk whose device is none or has just changed idles:
-    there is nothing to take a difference of. The process `server` adds nothing.
+    The first call returns idle power. A disk counts as idle if there is no device, or if it has
+    just changed, as then there is no difference to take. The process `server` adds nothing.
     """
 
     def __init__(
@@ -215,7 +216,7 @@ class ModelledPower:
 
 
 def left_out(profile: Profile) -> list[str]:
-    """Return a sentence for each part of a model that this machine's kernel cannot drive."""
+    """Return a sentence for each part of a model for which this kernel has no counter."""
     if not isinstance(profile, Components):
         return []
     row = HostSampler(lambda: None).sample()

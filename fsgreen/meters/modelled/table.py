@@ -1,4 +1,4 @@
-"""The table that a model is fitted to, a row a span: activity, power as measured and predicted."""
+"""The table for the fit of a model, with a row per span: activity, measured and predicted power."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def activity_table(
 ) -> pd.DataFrame:
     """Return a row per span: workload, start_s, duration_s, power_w and the rates of `activity`.
 
-    `traces` are those of meters whose power adds up; `host` is a table of `host.parquet`, whose
-    counters are interpolated at the ends of a span. Raises FsgreenError where a span lies outside
-    a trace or holds a reading without a value.
+    `traces` are the traces of meters whose power is added. `host` is the table `host.parquet`,
+    whose counters are interpolated at the ends of a span. Raises FsgreenError if a span is outside
+    a trace, or has a reading without a value.
     """
     return pd.DataFrame(
         {
@@ -38,15 +38,15 @@ def activity_table(
 
 
 def predict_w(model: Profile, table: pd.DataFrame) -> Floats:
-    """Return the power that a model gives for each row of a table."""
+    """Return the power in watts that a model predicts for each row of a table, shape (rows,)."""
     return np.array([model.power_w(row) for row in table.to_dict("records")])
 
 
 def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
-    """Compare a prediction for each row with the table's power: a row per workload.
+    """Return a row per workload that compares predicted with measured power.
 
-    Columns: workload, power_w (measured mean), predicted_w, error_w (predicted less measured),
-    error_percent.
+    The columns are workload, power_w (the measured mean), predicted_w, error_w (predicted minus
+    measured) and error_percent.
     """
     means = (
         table[["workload", "power_w"]]
@@ -60,10 +60,10 @@ def prediction_errors(table: pd.DataFrame, predicted_w: Floats) -> pd.DataFrame:
 
 
 def _mean_power_w(trace: pd.DataFrame, start_s: float, end_s: float) -> float:
-    """Mean power of a span, a reading being the mean of the interval that it ends.
+    """Return the mean power of a span in watts. Each reading is the mean of the interval it ends.
 
-    Activity is a mean over the very same span, so the trapezoid over the readings as points, half
-    an interval late, would not do.
+    The activity is a mean over exactly the same span. So the trapezoid rule over readings as
+    points, which is half an interval late, is not good enough.
     """
     time_s, power_w = trace["time_s"].to_numpy(float), trace["power_w"].to_numpy(float)
     first = int(np.searchsorted(time_s, start_s, side="right")) - 1
