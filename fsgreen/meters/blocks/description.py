@@ -1,6 +1,6 @@
-"""What a block stream measures: its channels, the settings and the calibration put together.
+"""Describe a block stream from its channels, the settings and the calibration.
 
-A calibration corrects channels by readings at known values, taken before a campaign and after it.
+A calibration corrects channels by readings at known values, taken before and after a campaign.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Names = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What makes a shown value true: `gain` x shown + `offset`, in the channel's unit.
+    """A correction of shown values: true = `gain` x shown + `offset`, in the channel's unit.
 
-    `residual` is the largest distance of a known value from that line, NaN where not fitted.
+    `residual` is the largest distance of a known value from that line, NaN if nothing was fitted.
     """
 
     gain: float = 1.0
@@ -44,8 +44,8 @@ def calibrate(steps: Sequence[tuple[float, Readings]], quantity: str = "current_
     Parameters
     ----------
     steps : sequence of (float, Readings)
-        A value by a reference instrument, and the readings meanwhile; two different ones at least.
-        Those marked with a flag are left out.
+        At least two different values of a reference instrument, each with the readings meanwhile.
+        Readings with a flag are left out.
     quantity : str
         `current_a`, `voltage_v` or `power_w`.
     """
@@ -77,14 +77,14 @@ def _mean(readings: Readings, quantity: str) -> float:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Corrections found before a campaign and, once it is over, after it."""
+    """Corrections found before a campaign and, when it is over, after it."""
 
     before: Mapping[Names, Correction]
     after: Mapping[Names, Correction]
     source: str
 
     def check(self, channels: Sequence[Channel]) -> None:
-        """Raise FsgreenError where a line names no channel of these."""
+        """Raise FsgreenError if a correction is for none of these channels."""
         known = {(channel.name, channel.unit) for channel in channels}
         for name, unit in self.before.keys() - known:
             raise FsgreenError(
@@ -94,7 +94,7 @@ class Calibration:
             )
 
     def correction(self, channel: Channel) -> Correction:
-        """Return the mean of what was found before and after."""
+        """Return the mean of the corrections before and after."""
         before, after = self._both(channel)
         return Correction((before.gain + after.gain) / 2, (before.offset + after.offset) / 2)
 
@@ -115,7 +115,7 @@ class Calibration:
 
 
 def corrections(lines: Sequence[str]) -> dict[Names, Correction]:
-    """Return the corrections in lines `NAME UNIT GAIN OFFSET`; raises ValueError."""
+    """Parse corrections from lines `NAME UNIT GAIN OFFSET`; raises ValueError."""
     found: dict[Names, Correction] = {}
     for line in lines:
         try:
@@ -138,7 +138,7 @@ Corrections = Annotated[Texts, AfterValidator(_lines)]
 
 
 class BlocksSettings(MeterSettings, Accuracy):
-    """Who sends, and how well it measures."""
+    """The settings of a sender: its address and its accuracy."""
 
     listen: str = ""
     """Where senders call: PORT or ADDRESS:PORT."""
@@ -173,7 +173,7 @@ class BlocksSettings(MeterSettings, Accuracy):
 
     @property
     def address(self) -> str:
-        """Where to listen or whom to call."""
+        """The address to listen at or to call."""
         return self.listen or self.connect
 
     def corrected(self) -> Calibration:
@@ -186,10 +186,10 @@ class BlocksSettings(MeterSettings, Accuracy):
 
 
 def description(block: Block, settings: BlocksSettings) -> MeterInfo:
-    """Return what a sender is, by its first block and the settings.
+    """Describe a sender from its first block and the settings.
 
-    A current and a voltage of one name are a pair; a current without one is at the nominal
-    voltage `volts`; watts are taken as they are. All add up.
+    A current and a voltage of one name are a pair. A current without a voltage has the nominal
+    voltage `volts`. Channels in watts are used directly. All powers are added up.
     """
     calibration, address = settings.corrected(), settings.address
     channels = block.channels

@@ -23,8 +23,8 @@ from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Meter
 from fsgreen.trace import MeterInfo
 
 WAIT_S = 5.0
-"""How long a sender may take to call or answer, and to send its first block: it sends each second,
-and calls again each second."""
+"""The longest time for a sender to call or answer, and to send its first block: it sends each
+second, and calls again each second."""
 
 RECEIVED_B = 1 << 18
 BUFFER_B = 1 << 20
@@ -36,9 +36,9 @@ Describe = Callable[[Block], MeterInfo]
 class BlockMeter(Streamed):
     """One sender; `dial` returns a socket that its blocks come from.
 
-    The socket is open from `start` to `stop`: what was sent between trials is never read. Each
-    start waits for a block, and the sender must be the same as before. Raises FsgreenError where
-    nobody sends, or something else.
+    The socket is open from `start` to `stop`: blocks sent between trials are never read. Each start
+    waits for a block, and the sender must be the same as at first. Raises FsgreenError if nothing
+    comes, or if it is no block stream.
     """
 
     def __init__(self, address: str, dial: Dial, describe: Describe) -> None:
@@ -56,16 +56,16 @@ class BlockMeter(Streamed):
         return self._socket is not None
 
     def start(self) -> None:
-        """Receive, from the first whole block."""
+        """Start to receive, and wait for the first whole block."""
         self.close()
         super().start()
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return what has come, with the time of its end; None after `timeout_s`."""
+        """Return the bytes that came, with the time of their end; None after `timeout_s`."""
         return self._unread.pop(0) if self._unread else self._received(timeout_s)
 
     def close(self) -> None:
-        """Hang up; harmless when repeated."""
+        """Hang up. It may be repeated."""
         self._unread = []
         if self._socket is not None:
             self._socket.close()
@@ -76,13 +76,13 @@ class BlockMeter(Streamed):
         self._socket.setblocking(False)
 
     def _begin(self) -> None:
-        """Do nothing: who sends does so all the time."""
+        """Do nothing: a sender sends all the time."""
 
     def _end(self) -> None:
         self.close()
 
     def _identify(self) -> MeterInfo:
-        """Wait for the first whole block; all bytes stay to be read."""
+        """Wait for the first whole block and describe its sender; keep all bytes for `read`."""
         data = b""
         deadline_s = time.monotonic() + WAIT_S
         while (left_s := deadline_s - time.monotonic()) > 0:
@@ -134,7 +134,7 @@ class BlockMeter(Streamed):
 
 
 def open_blocks(settings: BlocksSettings, _: DeviceOf) -> Meter:
-    """Open what the settings name; raises FsgreenError."""
+    """Open the sender that the settings name; raises FsgreenError."""
     address = settings.address
     where = address_of(address)
 

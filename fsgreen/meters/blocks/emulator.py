@@ -1,4 +1,4 @@
-"""A sensor that sends blocks, in software: the sender of `sender.py` with a load of its own."""
+"""An emulated sensor that sends blocks: the sender of `sender.py` with a load of its own."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ RAIL_5V = (
 """A 12-bit converter behind a Hall sensor of +-2 A and a voltage divider."""
 
 STRONG_5V = (Channel("5V", "A", 0.02, -2.0, 0, 4095), RAIL_5V[1])
-"""The same for up to 79 A."""
+"""The same, but for up to 79 A."""
 
 
 class Emulator:
-    """A sender that runs from entry to exit.
+    """A sender that runs in the `with` block.
 
-    `load_a`: amperes at times in seconds since entry; where the load is beyond the converter's
-    ends, it clips. `link` is closed at exit.
+    `load_a` gives the amperes at times in seconds since the block began; samples clip at the
+    converter's ends. `link` is closed at the end of the block.
     """
 
     volts = 5.0
@@ -58,11 +58,11 @@ class Emulator:
 
     @property
     def reached_by(self) -> Mapping[str, Any]:
-        """Where its link listens."""
+        """The address at which its link listens."""
         return {"connect": f"127.0.0.1:{self.link.port}"}
 
     def send(self, t0_ns: int, samples: Samples) -> None:
-        """Send samples, the first of which was taken at `t0_ns`."""
+        """Send samples; the first was taken at `t0_ns`."""
         self.sender.send(t0_ns, samples)
 
     def _run(self) -> None:
@@ -74,6 +74,6 @@ class Emulator:
 
 
 def of_power(power_w: Callable[[], float], serial: str) -> Emulator:
-    """Return a sender on this machine whose one rail of 5 V has this power."""
+    """Return a sender on this machine with one rail of 5 V that has this power."""
     link = Link(("127.0.0.1", 0), listen=True)
     return Emulator(link, lambda _: np.asarray(power_w() / 5.0), STRONG_5V, serial)

@@ -1,4 +1,4 @@
-"""The block stream: samples of one or several channels, as a sender of ours puts them on a LAN.
+"""The block stream: samples of one or several channels, which our sender puts on a LAN.
 
 All numbers are little-endian. A block is
 
@@ -14,7 +14,7 @@ All numbers are little-endian. A block is
                                                4  CRC-32 of the samples
 
 Times are of the sender's own clock, from any origin. A channel's value is gain x sample + offset.
-Blocks follow each other without anything between; over UDP each is a datagram of its own.
+Blocks follow each other without a gap; over UDP each block is a datagram.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MAX_NUMBER = 1 << 53
 UNITS = ("V", "A", "W")
 
 UDP_BLOCK_B = 1232
-"""The largest datagram that no network splits: IPv6's 1280 bytes without its and UDP's headers."""
+"""The largest datagram that no network splits: IPv6's 1280 bytes less its and UDP's headers."""
 
 TCP_BLOCK_B = 65536
 
@@ -54,9 +54,9 @@ Samples = NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What a channel's samples mean: unit x (`gain` x sample + `offset`).
+    """A channel, whose samples mean `gain` x sample + `offset` in its unit.
 
-    `low` and `high` are the converter's ends: a sample there may stand for more.
+    `low` and `high` are the converter's ends: a sample there may stand for a value beyond.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Channel:
 
     @classmethod
     def of(cls, text: str) -> Channel:
-        """Read `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
+        """Parse `NAME UNIT GAIN OFFSET [LOW HIGH]`; raises ValueError."""
         match = _DECLARED.fullmatch(" ".join(text.split()))
         if match is None:
             raise ValueError(f"{text!r} is not NAME UNIT GAIN OFFSET [LOW HIGH]")
@@ -93,14 +93,14 @@ class Channel:
         return channel
 
     def samples(self, values: NDArray[np.float64]) -> Samples:
-        """Return what the channel's converter makes of values; beyond its ends it clips."""
+        """Return the samples that the channel's converter makes of values; it clips at its ends."""
         steps = np.rint((values - self.offset) / self.gain)
         return np.clip(steps, self.low, self.high).astype(np.int16)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block; `samples` has a row a sample and a column a channel."""
+    """One block; `samples` has one row for each sample and one column for each channel."""
 
     sequence: int
     stream: int
@@ -136,7 +136,7 @@ class Block:
         return b"".join((head, _SUM.pack(zlib.crc32(head)), data, _SUM.pack(zlib.crc32(data))))
 
     def split(self, block_b: int) -> list[Block]:
-        """Return the same samples in blocks of no more than `block_b` bytes, numbered on."""
+        """Split the block into blocks of at most `block_b` bytes, numbered from its own number."""
         width = len(self.channels)
         most = min((block_b - header_b(width) - _SUM.size) // (2 * width), MAX_SAMPLES)
         parts = []
@@ -159,10 +159,10 @@ def header_b(channels: int) -> int:
 
 
 def blocks_of(data: bytes) -> tuple[list[Block], bytes]:
-    """Return the whole blocks in some bytes, and the bytes of one under way.
+    """Return the whole blocks in some bytes, and the bytes of an unfinished block at the end.
 
-    A header counts only with its checksum, so nothing is waited for, or allocated, by what a
-    corrupt one says; no whole block holds more than a megabyte. What is no block is passed over.
+    A header counts only if its checksum is right, so that a corrupt header causes no waiting and
+    no allocation; no whole block holds more than a megabyte. Bytes that are no block are skipped.
     """
     blocks: list[Block] = []
     at = 0
@@ -194,7 +194,7 @@ def blocks_of(data: bytes) -> tuple[list[Block], bytes]:
 
 
 def foreign_version(data: bytes) -> int | None:
-    """Return the version of the first block in some bytes, if it is another than ours."""
+    """Return the version of the first block in some bytes if it is not ours, else None."""
     at = data.find(MAGIC)
     if at < 0 or len(data) <= at + len(MAGIC):
         return None
@@ -206,7 +206,7 @@ def _may_begin(data: bytes) -> bool:
 
 
 def _block(data: bytes, at: int, channels: int, count: int) -> Block | None:
-    """Return a block whose checksums are right; None where its fields are not sound."""
+    """Return a block whose checksums are right; None if its fields are not sound."""
     sequence, stream, first, t0_ns, sent_ns, rate_hz, serial, modelled = _HEAD.unpack_from(
         data, at
     )[4:]
@@ -247,5 +247,5 @@ def address_of(text: str) -> Address:
 
 
 def family_of(address: Address) -> socket.AddressFamily:
-    """Return whether an address is of IPv6 or, as names are taken to be, of IPv4."""
+    """Return the family of an address: IPv6, or IPv4, which names are also taken for."""
     return socket.AF_INET6 if ":" in address[0] else socket.AF_INET

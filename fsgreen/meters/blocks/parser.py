@@ -1,4 +1,4 @@
-"""Readings from a stream of blocks: order, loss, clocks, clipping, calibration, power."""
+"""Turn a stream of blocks into readings: order, loss, clocks, clipping, calibration, power."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
 from fsgreen.trace import MeterInfo
 
 WINDOW_S = 3.0
-"""A sender that sends once a second lets the clock see three arrivals in this."""
+"""In this time, the clock sees three arrivals from a sender that sends once a second."""
 
 HELD_BLOCKS = 16
 HELD_S = 0.25
-"""How many blocks wait, and how long, for one that may have been overtaken."""
+"""How many blocks wait, and how long, for an earlier block that may come late."""
 
 T0_SLACK_S = 0.02
 T0_DRIFT = 5e-4
-"""How far the sender's times may stray from its count of samples: what a scheduler delays, and
-what two crystals differ by."""
+"""How far the sender's times may stray from its count of samples: by the delay of a scheduler, and
+by the difference between two crystals."""
 
 LATE_S = 0.05
-"""Arrivals that stray this far, and stay so, contradict the rate that the sender states."""
+"""Arrivals that stray this far, and keep straying, contradict the rate that the sender states."""
 
 EARLY_S = 1.0
-"""Samples that came so long before their count says they are taken are counted wrong."""
+"""If samples come this long before the time that their count gives, the count is wrong."""
 
 MAX_AGE_S = 60.0
-"""A block that its sender kept longer has a wrong time."""
+"""If a block says that its sender kept it longer, its time is wrong."""
 
 SEQUENCES = 1 << 32
 FLAGS = ("lost", "out-of-order", "clipped", "negative", "inconsistent")
@@ -40,14 +40,14 @@ FLAGS = ("lost", "out-of-order", "clipped", "negative", "inconsistent")
 class BlockParser:
     """Readings from the chunks of one capture: the sum of all pairs of channels.
 
-    Volts and amperes are given where there is one pair. Times: the samples are counted, and the
-    count is tied to the host's clock by when a block came and how old its sender said it was.
-    Blocks that were overtaken are put in order again; those that come twice count once.
+    Volts and amperes are given if there is only one pair. Times come from the count of samples,
+    which is tied to the host's clock by the arrival of each block and the age that its sender
+    states. Blocks in wrong order are sorted; a block that comes twice counts once.
 
-    Flags: lost (blocks or samples are missing before this one), out-of-order (one of the lost
-    came too late to be used), clipped (a sample at its converter's end), negative (by more than
-    the constant error), inconsistent (another sensor or scale than when the meter was opened, and
-    no value; or the sender's time went back against its samples).
+    Flags: lost (blocks or samples are missing before this one), out-of-order (a lost block came
+    too late to be used), clipped (a sample at its converter's end), negative (by more than the
+    constant error), inconsistent (the sensor or scale is not that of the opened meter, and there is
+    no value; or the sender's time contradicts its count of samples).
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -74,7 +74,7 @@ class BlockParser:
         self._marks: set[str] = set()
 
     def feed(self, chunk: Chunk) -> Readings:
-        """Return the readings that `chunk` completes; its time is that of its last byte."""
+        """Return the readings that `chunk` completes; its time is the time of its last byte."""
         blocks, self._held = blocks_of(self._held + chunk.data)
         parts = []
         for block in blocks:
@@ -102,7 +102,7 @@ class BlockParser:
         return Readings.joined(parts)
 
     def _begin(self, block: Block) -> None:
-        """Take up a stream; one before it has ended."""
+        """Begin a stream; the previous stream has ended."""
         if self._stream is not None:
             self._ended.append(self._stream)
             self._marks.add("lost")
@@ -113,14 +113,14 @@ class BlockParser:
         self._begin_times(block)
 
     def _begin_times(self, block: Block) -> None:
-        """Tie the count of samples to the host's clock anew, from this block on."""
+        """Tie the count of samples to the host's clock again, from this block on."""
         self._clock = SampleClock(1 / self._rate_hz, WINDOW_S)
         self._fresh = True
         self._extra = 0
         self._known = block
 
     def _following(self, time_s: float) -> list[Readings]:
-        """Take the blocks that waited for the one just taken."""
+        """Take the blocks that waited for the one just taken, and return their readings."""
         parts = []
         while (block := self._waiting.pop(self._due, None)) is not None:
             parts.append(self._taken(block, time_s, waited=True))
@@ -128,7 +128,7 @@ class BlockParser:
         return parts
 
     def _released(self, time_s: float) -> list[Readings]:
-        """Give up the blocks that others wait for, and take those others."""
+        """Give up missing blocks, and return the readings of those that waited for them."""
         parts = []
         while self._waiting:
             earliest = min(self._waiting, key=lambda sequence: (sequence - self._due) % SEQUENCES)
@@ -140,7 +140,7 @@ class BlockParser:
         return parts
 
     def _taken(self, block: Block, now_s: float, *, waited: bool = False) -> Readings:
-        """Return the readings of the next block; one that waited for others tells no time."""
+        """Return the readings of the next block; if it has `waited`, its arrival tells no time."""
         self._due = (block.sequence + 1) % SEQUENCES
         samples = block.samples
         if block.first < self._next:
@@ -156,7 +156,7 @@ class BlockParser:
             self._marks.add("inconsistent")
             self._begin_times(block)
         arrived_s = None
-        if self._fresh:  # times rise, whatever a stream before has reached
+        if self._fresh:  # times rise, also above those of the previous stream
             length_s = len(samples) / self._rate_hz
             arrived_s = max(self._taken_s(block, now_s), self._last_s + length_s)
             self._fresh = False
@@ -169,7 +169,7 @@ class BlockParser:
         return self._converted(block, samples, time_s)
 
     def _taken_s(self, block: Block, arrived_s: float) -> float:
-        """Return when the last sample of a block was taken, by its arrival and its age then."""
+        """Return the time of a block's last sample, by its arrival and its age on arrival."""
         age_s = (block.sent_ns - block.t0_ns) * 1e-9 - (len(block.samples) - 1) / self._rate_hz
         if not -T0_SLACK_S < age_s < MAX_AGE_S:
             self._marks.add("inconsistent")
@@ -177,9 +177,9 @@ class BlockParser:
         return arrived_s - age_s
 
     def _compare_times(self, block: Block, taken_s: float) -> None:
-        """Mark a block whose times contradict the samples counted since another's.
+        """Mark a block whose time contradicts the samples counted since an earlier block.
 
-        Where more time has passed on both clocks, samples were lost before they were counted.
+        If more time has passed on both clocks, samples were lost before they were counted.
         """
         last = block.first + len(block.samples) - 1 + self._extra
         late_s = max(self._clock.late_s, self._clock.lateness_s(last, taken_s))
@@ -202,7 +202,7 @@ class BlockParser:
         self._clock.forget()
 
     def _converted(self, block: Block, samples: np.ndarray, time_s: Floats) -> Readings:
-        """Return volts, amperes and watts of samples, flagged."""
+        """Return the volts, amperes and watts of samples, with flags."""
         masks: dict[str, Mask] = {mark: np.zeros(len(samples), dtype=bool) for mark in FLAGS}
         for mark in self._marks:
             masks[mark][0] = True

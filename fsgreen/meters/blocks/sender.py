@@ -1,10 +1,10 @@
-"""A sender of a block stream: samples of a file, of a program, or made up, to a receiver.
+"""Send a block stream to a receiver: samples of a file, of a program, or made up.
 
     adc-reader | python -m fsgreen.meters.blocks.sender --to 192.168.1.5:5005 --rate 10000 \\
         --serial hall-3 --channel "5V A 0.00122 -2.5" --channel "5V V 0.00161 0"
 
-The samples are int16, little-endian, channel by channel. Samples for which there is no receiver
-are counted and thrown away: the receiver sees that they are lost.
+The samples are int16, little-endian, channel by channel. While there is no receiver, samples are
+counted and thrown away: the next receiver sees that they are lost.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ Timed = tuple[int, Samples]
 
 RETRY_S = 1.0
 STUCK_S = 1.0
-"""A receiver that takes nothing for so long is hung up on."""
+"""If a receiver takes nothing for so long, the sender hangs up."""
 
 SYNTHETIC = "synthetic"
 
 
 def paced(take: Callable[[int, int], Samples], rate_hz: float, every_s: float) -> Iterator[Timed]:
-    """Yield the samples that `take(first, count)` has, when a converter would have them.
+    """Yield the samples that `take(first, count)` returns, at the pace of a converter.
 
-    Ends where `take` has no more.
+    It ends when `take` has no more.
     """
     began_ns = time.monotonic_ns()
     count = max(1, round(rate_hz * every_s))
@@ -64,7 +64,7 @@ def paced(take: Callable[[int, int], Samples], rate_hz: float, every_s: float) -
 
 
 def arriving(source: BinaryIO, channels: int, rate_hz: float, every_s: float) -> Iterator[Timed]:
-    """Yield samples as a program delivers them; the last of a batch was taken when it came."""
+    """Yield samples when a program delivers them; the last of a batch was taken on arrival."""
     count = max(1, round(rate_hz * every_s))
     while len(data := source.read(2 * channels * count)) >= 2 * channels:
         samples = samples_of(data, channels)
@@ -80,7 +80,7 @@ def samples_of(data: bytes, channels: int) -> Samples:
 def loaded(
     channels: Sequence[Channel], rate_hz: float, load_a: Callable[[Floats], Floats], volts: float
 ) -> Callable[[int, int], Samples]:
-    """Return a load to `take` from: amperes at times in seconds, at one voltage."""
+    """Return a `take` for `paced`: samples of a load with amperes by time and one voltage."""
 
     def take(first: int, count: int) -> Samples:
         time_s = (first + np.arange(count)) / rate_hz
@@ -92,12 +92,12 @@ def loaded(
 
 
 def made_up_a(time_s: Floats) -> Floats:
-    """Return 0.2 A, and 1.2 A every other second."""
+    """Return 0.2 A in one second and 1.2 A in the next, by turns."""
     return np.where(time_s % 2 >= 1, 1.2, 0.2)
 
 
 class Link:
-    """A way to a receiver that comes and goes: called, waited for, or sent datagrams."""
+    """A link to a receiver that comes and goes: it calls, waits for calls, or sends datagrams."""
 
     def __init__(self, address: Address, protocol: str = "tcp", *, listen: bool = False) -> None:
         self._address = address
@@ -125,7 +125,7 @@ class Link:
             self.hang_up()
 
     def hang_up(self) -> None:
-        """Drop the receiver; it may come again."""
+        """Drop the receiver, which may come again."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -137,7 +137,7 @@ class Link:
             self._server.close()
 
     def _opened(self) -> socket.socket | None:
-        """Return the line to the receiver, who may have hung up, or called anew."""
+        """Return the line to the receiver, which may have hung up or called again."""
         talking = [] if self._line is None or self.datagrams else [self._line]
         if select.select(talking, [], [], 0)[0]:  # a receiver says nothing but its end
             self.hang_up()
@@ -155,9 +155,9 @@ class Link:
 
 
 class Sender:
-    """Counts samples, makes blocks of them, and puts them on a link.
+    """Count samples, make blocks of them, and put them on a link.
 
-    `clock_ns` is the clock of t0 and of sending.
+    `clock_ns` gives the times of samples and of sending.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class Sender:
         )
 
     def send(self, t0_ns: int, samples: Samples) -> None:
-        """Send samples, the first of which was taken at `t0_ns`."""
+        """Send samples; the first was taken at `t0_ns`."""
         batch = replace(self._next, t0_ns=t0_ns, samples=samples)
         blocks = batch.split(self._block_b)
         sent_ns = max(self._clock_ns(), blocks[-1].t0_ns)

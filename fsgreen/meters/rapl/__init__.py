@@ -1,7 +1,7 @@
 """RAPL, the energy counters of a processor, through the kernel's powercap sysfs.
 
-They are readable by root only since Linux 5.10 (CVE-2020-8694). A package leaves out the memory,
-and no counter ever sees a drive. Zones and attributes: Linux,
+Since Linux 5.10 only root can read them (CVE-2020-8694). The counter of a package leaves out the
+memory, and no counter sees a drive. Zones and attributes: Linux,
 Documentation/power/powercap/powercap.rst.
 """
 
@@ -29,18 +29,18 @@ REMEDY = "measure as root, or give your group the right to read as docs/meters/r
 ENERGY_UNIT_J = 2**-14  # Intel SDM volume 3B, 16.10.1: 61 uJ on most; 15.3 uJ on servers
 
 COVERS = {"package": "cpu", "core": "cpu", "uncore": "cpu", "dram": "memory", "psys": "platform"}
-"""What each domain feeds."""
+"""The part that each domain covers."""
 INSIDE = {
     "core": ("package", "psys"),
     "uncore": ("package", "psys"),
     "package": ("psys",),
     "dram": ("psys",),
 }
-"""The domains whose energy holds that of another: the two are never added."""
+"""The domains that contain each domain: the energies of the two are never added."""
 
 
 class RaplSettings(MeterSettings):
-    """Which counters."""
+    """The settings that choose counters."""
 
     domains: Texts = ("package",)
     """What is added, over all packages: package, core, uncore, dram, psys."""
@@ -56,7 +56,7 @@ class RaplSettings(MeterSettings):
     """Intel states none."""
 
     def check_domains(self, shown: dict[str, str]) -> None:
-        """Refuse domains that are not there, or whose energy would count twice."""
+        """Refuse domains that the kernel does not show, or whose energy would count twice."""
         if not shown:
             self.refuse(f"the kernel shows no energy counters (RAPL); try {LOAD}")
         if not self.domains or len(set(self.domains)) < len(self.domains):
@@ -72,10 +72,10 @@ class RaplSettings(MeterSettings):
 
 
 class RaplParser:
-    """Watts and watt-hours from the counters of one answer, all zones added.
+    """Watts and watt-hours from the counters of one answer, added over all zones.
 
-    Flags: cut, missing, bad-number, and those of `EnergyCounter`. A zone that cannot be read
-    leaves the whole answer out of the count; the next reading then spans both intervals.
+    Flags: cut, missing, bad-number, and those of `EnergyCounter`. If a zone cannot be read, the
+    whole answer is not counted, and the next reading spans both intervals.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -115,7 +115,7 @@ class Rapl(Asked):
     parser = RaplParser
 
     def identify(self) -> MeterInfo:
-        """Say which counters there are; raises FsgreenError where one could wrap unseen."""
+        """Describe the counters; raises FsgreenError if one could wrap unseen."""
         chosen, root = self.settings, Path(self.settings.root)
         shown = zones(root)
         chosen.check_domains(shown)
@@ -142,14 +142,14 @@ class Rapl(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return the counts as they are, by zone."""
+        """Return the counts of all zones, unchanged."""
         return gather(self._paths, REMEDY)
 
 
 def zones(root: Path) -> dict[str, str]:
-    """Return the domain of each zone that the kernel shows, such as intel-rapl:0 package.
+    """Return the domain of each zone that the kernel shows, such as package for intel-rapl:0.
 
-    The same package may be shown once more through memory-mapped registers: that is left out.
+    The kernel may show a package once more by memory-mapped registers: that zone is left out.
     """
     names = {}
     for folder in sorted(root.glob("*:*")):
@@ -162,7 +162,7 @@ def zones(root: Path) -> dict[str, str]:
 
 
 def _wrap_uj(zone: Path) -> int:
-    """Return the count after which a zone starts again at 0; raises FsgreenError."""
+    """Return the highest count of a zone, which then restarts at 0; raises FsgreenError."""
     highest_uj = whole(attribute(zone / "max_energy_range_uj"))
     if not highest_uj or highest_uj < 0:
         raise FsgreenError(
@@ -187,7 +187,7 @@ def missing(root: Path = Path(ROOT)) -> str | None:
 
 
 def _processor() -> str:
-    """Return the name of the processor, which stands for the serial number that RAPL lacks."""
+    """Return the name of the processor, since RAPL has no serial number."""
     lines = attribute(Path("/proc/cpuinfo")).splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else "unknown processor"

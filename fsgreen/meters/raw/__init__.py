@@ -1,4 +1,4 @@
-"""Raw bytes of a live meter in a file: recorded without a campaign, and a stored file read again.
+"""Raw bytes of a live meter in a file: record them without a campaign, and read them again.
 
 A file is a `power.raw` of `fsgreen record`, of a Watts Up's memory, or of a trial.
 """
@@ -26,7 +26,7 @@ from fsgreen.meters.files.checks import SUM_OF_ROWS, Flags, mark_frozen, same_ro
 
 
 class RawSettings(Settings):
-    """What is told of raw bytes, which say what meter they are of."""
+    """The settings of raw bytes, which themselves say which meter they are from."""
 
     meter: str = ""
     """The meter, where there are several."""
@@ -35,9 +35,10 @@ class RawSettings(Settings):
 
 
 def read(data: bytes, settings: RawSettings) -> Imported:
-    """Parse raw bytes with the parser of their meter, as it is today.
+    """Parse raw bytes with the present parser of their meter.
 
-    Raises FsgreenError where they are none, or of several meters of which none is chosen.
+    Raises FsgreenError if the file holds no raw bytes, or those of several meters and none is
+    chosen.
     """
     raw = RawTrace(Path(settings.name), data)
     names = list(raw.infos)
@@ -81,9 +82,9 @@ def read(data: bytes, settings: RawSettings) -> Imported:
 
 
 def _frozen(readings: Readings, step_w: float) -> list[int]:
-    """Return which readings of several quantities repeat the one before for too long.
+    """Return the places of readings that repeat the previous reading for too long.
 
-    A power alone is left: meters that are polled often give one several times.
+    Readings of power alone are not checked: a meter that is polled often gives one several times.
     """
     given = [getattr(readings, name) for name in QUANTITIES if name != "time_s"]
     known = [column for column in given if column is not None and np.isfinite(column).any()]
@@ -95,7 +96,7 @@ def _frozen(readings: Readings, step_w: float) -> list[int]:
 
 
 def import_raw(path: Path, meter: str) -> Imported:
-    """Read what `record` wrote; raises FsgreenError as `read`."""
+    """Read a file that `record` wrote; raises FsgreenError as `read` does."""
     settings = RawSettings(name=path.name, driver=IMPORTER.name, meter=meter)
     return read(path.read_bytes(), settings)
 
@@ -105,9 +106,9 @@ def record(
 ) -> None:
     """Record the meter that a table `[[meter]]` describes, until the time is over or Ctrl-C.
 
-    `begun` is called when the meter delivers. What came is on the disk at any moment. Raises
-    FsgreenError where the file is there already, the meter cannot be opened, or falls silent; what
-    came before stays.
+    `begun` is called when the meter delivers. All bytes that came are on the disk at any moment.
+    Raises FsgreenError if the file exists already, if the meter cannot be opened, or if it falls
+    silent; the bytes until then are kept.
     """
     if raw.exists():
         raise FsgreenError("there is a file already", where=raw, next_step="name a new file")

@@ -1,7 +1,7 @@
 """The energy account of a simulated disk, asked over the control socket of its server.
 
-The account is exact, its power is a model's: the boundary is always `modelled`. A cell may have
-another disk than the one before; while the server of the next one starts, there is no account.
+The account is exact, but its power is that of a model: the boundary is always `modelled`. A cell
+may have another disk than the previous cell; while its server starts, there is no account.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.trace import MeterInfo
 
 RATE_HZ = 20.0
-"""A read of 64 MB by an old disk takes three seconds, whose edges are to be below 2 % (rule 16)."""
+"""An old disk reads 64 MB in 3 s; one interval must be below 2 % of that (rule 16)."""
 
 RANGE_W = 200.0
-"""More than any disk draws while it spins up, several times over."""
+"""Several times more than any disk draws while it spins up."""
 
 ENERGY_UNIT_J = 1e-6
 NS_PER_S = 1e9
@@ -40,7 +40,7 @@ DISK = {"name": "disk", "driver": "simdisk"}
 
 
 class SimdiskSettings(MeterSettings):
-    """What is told of the account of a simulated disk."""
+    """The settings of the account of a simulated disk."""
 
     control: str = ""
     """The socket of the disk's server, which the testbed knows."""
@@ -51,7 +51,7 @@ class SimdiskSettings(MeterSettings):
 
 @dataclass(frozen=True)
 class Account:
-    """What one answer holds: its moment on the host's monotonic clock, and joules of each part."""
+    """One answer: its moment on the host's monotonic clock, and the microjoules of each part."""
 
     time_s: float
     total_uj: int
@@ -59,10 +59,10 @@ class Account:
 
 
 def read_account(data: bytes) -> Account | str:
-    """Return what an answer to `energy` holds, or the flag of a reading that it does not give.
+    """Return the account in an answer to `energy`, or the flag that says why there is none.
 
-    cut, absent (there is no disk now), missing, bad-number, or parts: they do not add up to the
-    total, each being rounded to a microjoule.
+    Flags: cut, absent (there is no disk now), missing, bad-number, or parts (the parts, each
+    rounded to a microjoule, do not add up to the total).
     """
     answer = json_object(data)
     if answer is None:
@@ -80,9 +80,10 @@ def read_account(data: bytes) -> Account | str:
 
 
 class SimdiskParser:
-    """Watts and watt-hours from the growth of the account; flags of `read_account` and others.
+    """Watts and watt-hours from the growth of the account.
 
-    The time of a reading is that up to which the server has settled the account.
+    The time of a reading is the moment up to which the server has settled the account. Flags: those
+    of `read_account` and of `EnergyCounter`.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -103,13 +104,13 @@ class SimdiskParser:
 
 
 class Simdisk(Asked):
-    """The account of whichever disk is served at a socket."""
+    """The account of the disk that is served at a socket, whichever disk that is."""
 
     settings: SimdiskSettings
     parser = SimdiskParser
 
     def identify(self) -> MeterInfo:
-        """See that a disk answers; which one it is belongs to the trial and not to the meter."""
+        """Check that a disk answers; which disk it is belongs to the trial, not to the meter."""
         if not self.settings.control:
             self.settings.refuse("there is no simulated disk: it needs --testbed simdisk")
         self._control = Control(Path(self.settings.control))
@@ -123,7 +124,7 @@ class Simdisk(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return the account as it came; an answer of our own while no disk is served."""
+        """Return the account as it came; while no disk is served, return an answer of our own."""
         try:
             return self._control.line("energy")
         except FsgreenError as error:
@@ -131,9 +132,9 @@ class Simdisk(Asked):
 
 
 def parts_j(chunks: Iterable[Chunk], start_s: float, end_s: float) -> dict[str, float]:
-    """Return the joules of each part of a disk over a span, between its readings by interpolation.
+    """Return the joules of each part of a disk over a span, interpolated between its readings.
 
-    Empty where the chunks do not cover the span, or hold the accounts of more than one disk there.
+    Return nothing if the chunks do not cover the span, or if they hold accounts of several disks.
     """
     import numpy as np
 
@@ -161,7 +162,8 @@ def parts_j(chunks: Iterable[Chunk], start_s: float, end_s: float) -> dict[str, 
 def tables(asked: Sequence[Mapping[str, Any]] | None, control: Path) -> list[dict[str, Any]]:
     """Return the `[[meter]]` tables for a simulated disk: those asked for, or server and disk.
 
-    Each that follows the disk, or leaves its server's processor time out, is told its socket.
+    The socket of the disk is added to each meter that follows the disk, or that leaves out the
+    processor time of its server.
     """
     return [
         {**table, "control": str(control)}

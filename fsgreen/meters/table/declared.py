@@ -1,4 +1,4 @@
-"""What a table is declared to be: its columns and their units, how its lines are split."""
+"""The declaration of a table: its columns, their units, and how its lines are split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fsgreen.meters.files.numbers import POINT
 from fsgreen.trace import Boundary
 
 FIRST = ("power", "energy", "energy_each")
-"""What `unit` is of."""
+"""The quantities that the setting `unit` applies to."""
 
 QUANTITIES = (*FIRST, "voltage", "current", "apparent", "factor")
 UNITS: Mapping[str, Mapping[str, float]] = {
@@ -28,7 +28,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     "apparent": {"VA": 1.0, "kVA": 1e3, "mVA": 1e-3},
     "factor": {"1": 1.0, "%": 0.01},
 }
-"""What one of a unit is in W, Wh, V, A and VA; the first is that of a column without one."""
+"""The size of each unit in W, Wh, V, A or VA. The first unit is the default of a column."""
 
 INSIDE = " in "
 """Stands between a part and what contains it."""
@@ -38,11 +38,11 @@ UNKNOWN = frozenset(
     {"", "-", "nan", "null", "n/a", "[n/a]", "unavailable", "unknown"}
     | {"[not supported]", "<not counted>", "<not supported>"}
 )
-"""What programs write where they have no value."""
+"""The words that programs write instead of a value that they do not have."""
 
 
 def _several(value: Any) -> Any:
-    """Take one column for a list of one, and its place from 1 for a text."""
+    """Return a tuple of texts: one column becomes a list of one, and a number from 1 a text."""
     values = value if isinstance(value, list | tuple) else [value]
     return tuple(str(each) if type(each) is int else each for each in values)
 
@@ -51,7 +51,7 @@ Columns = Annotated[tuple[str, ...], BeforeValidator(_several), Field(strict=Fal
 
 
 class TableSettings(FileSettings):
-    """What is told of a table. A column is named, or numbered from 1; several are added."""
+    """The settings of a table. A column is a name or a number from 1; several are added up."""
 
     time: Columns = ()
     """The column of the time; several, such as of date and time of day, are joined."""
@@ -110,7 +110,7 @@ class TableSettings(FileSettings):
 
 @dataclass(frozen=True)
 class Selected:
-    """Columns, by name or by number from 1, that are added, and what one of their numbers is."""
+    """Columns that are added up, by name or by number from 1, and the size of their unit."""
 
     names: tuple[str, ...]
     unit: float
@@ -118,7 +118,7 @@ class Selected:
 
 @dataclass(frozen=True)
 class Shape:
-    """The columns of a declared table by quantity, and which lines are its rows."""
+    """The columns of a declared table by quantity, and the conditions for its rows."""
 
     settings: TableSettings
     wanted: Mapping[str, Selected]
@@ -137,7 +137,7 @@ class Shape:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The columns that each row must have: JSON leaves out what a meter does not measure."""
+        """The columns that each row must have; JSON leaves out quantities that are not measured."""
         return self._used(each for name, each in self.wanted.items() if name in FIRST)
 
     def _used(self, quantities: Iterable[Selected]) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class Shape:
 
     @classmethod
     def of(cls, settings: TableSettings) -> Shape:
-        """Read what is declared; raises FsgreenError where that is no table."""
+        """Read the settings; raises FsgreenError if they declare no table."""
         wanted = {
             name: _selected(name, columns, settings)
             for name in QUANTITIES

@@ -1,7 +1,7 @@
 """A table of power or energy that any program wrote: `--driver table`, or one of the recipes.
 
-What is a column, in which unit, is declared and never guessed; what a number and a date mean is
-decided from the whole file, as of every file. A recipe is a set of these settings, for the table
+Columns and their units are declared, and never guessed. The formats of numbers and dates are
+decided from the whole file, as for every file. A recipe is a set of these settings for the table
 that a known program writes.
 """
 
@@ -37,7 +37,7 @@ DISORDER = (
     "cut the file there; or add rows of parts, such as processors, by --set together=COLUMN, or "
     """take one of them: --set 'only=["COLUMN=CELL"]'"""
 )
-"""What to do about a table whose times stand still or go back."""
+"""The next step for a table whose times stand still or go back."""
 
 FILE = Path(__file__).with_name("recipes.toml")
 
@@ -45,8 +45,8 @@ FILE = Path(__file__).with_name("recipes.toml")
 def read(data: bytes, settings: TableSettings) -> Imported:
     """Read a file; see docs/meters/table.md for the settings.
 
-    Raises FsgreenError where the settings declare no table, the file has none such, its numbers or
-    dates can be read in two ways, or its times go back.
+    Raises FsgreenError if the settings declare no table, if the file has no such table, if its
+    numbers or dates can be read in two ways, or if its times go back.
     """
     report = Report(settings.name)
     shape = Shape.of(settings)
@@ -84,7 +84,10 @@ def read(data: bytes, settings: TableSettings) -> Imported:
 
 
 def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, float]:
-    """Give the rows their cells by quantity, several columns of one apart; return their units."""
+    """Store the cells of each quantity in the rows, and return their units.
+
+    Several columns of one quantity are kept apart.
+    """
     units = {}
     for quantity, selected in shape.wanted.items():
         for nth, texts in enumerate(quantity_cells(cells, selected)):
@@ -98,7 +101,11 @@ def _quantities(rows: Rows, cells: Sequence[Cells], shape: Shape) -> dict[str, f
 
 
 def _style(rows: Rows, settings: TableSettings, report: Report) -> str:
-    """Return the style of the numbers: with a point or no mark, where that cannot be thousands."""
+    """Return the style of the numbers.
+
+    It is `POINT` unless a comma or blank may be a mark, or a point may group thousands: then it is
+    decided from all numbers.
+    """
     texts = [text for cells in rows.cells.values() for text in cells if text]
     pointed = [text for text in texts if "." in text]
     thousands = bool(pointed) and all(THOUSANDS.fullmatch(text) for text in pointed)
@@ -115,7 +122,7 @@ def _columns(
     flags: Flags,
     report: Report,
 ) -> dict[str, Column]:
-    """Return the columns of the quantities, several of one added up."""
+    """Return one column for each quantity; several columns of one quantity are added up."""
     read = files.columns(rows, kept, flags, report, style=style, units=units, fixed=False)
     columns: dict[str, Column] = {}
     for name, column in read.items():
@@ -132,9 +139,10 @@ def _columns(
 def _from_zero(
     time_s: Floats, columns: dict[str, Column], flags: Flags, report: Report
 ) -> tuple[Floats, dict[str, Column], Flags]:
-    """Add the beginning, at which time and energy are 0, and power that of the first row.
+    """Add a first row at which time and energy are 0, and power is that of the next row.
 
-    Refuses times that count from no beginning of the energy: from 1970, or from the first row.
+    Refuses times that do not count from the beginning of the energy, but from 1970 or from the
+    first row.
     """
     if not 0 < time_s[0] < UNIX_S:
         report.refuse(
@@ -197,7 +205,7 @@ IMPORTER = Importer(
 
 @cache
 def recipes() -> Mapping[str, Importer]:
-    """Return the reader of each program's table, by the name of the recipe."""
+    """Return a reader for each program's table, by the name of the recipe."""
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return {name: _importer(name, **table) for name, table in tables.items()}
 
@@ -205,10 +213,10 @@ def recipes() -> Mapping[str, Importer]:
 def _importer(
     name: str, summary: str, unlike: Sequence[Mapping[str, Any]] = (), **table: Any
 ) -> Importer:
-    """Return a reader whose settings have those of a table as defaults.
+    """Return a reader whose settings have the values of `table` as defaults.
 
-    A file that has a line `unlike` those of the recipe is refused with what it is: if it has no row
-    of the recipe, or even `beside_rows`.
+    A file is refused if a line matches a pattern of `unlike`, which names other kinds of files.
+    Patterns without `beside_rows` count only if the file has no row of the recipe.
     """
     sound = TableSettings.of({"gain_error": 0.0, **table, "name": name, "driver": name})
     fields = {key: (TableSettings.model_fields[key], getattr(sound, key)) for key in table}

@@ -1,4 +1,4 @@
-"""The lines of a declared table as rows of text: from CSV, blanks between columns, or JSON."""
+"""Rows of text from the lines of a declared table: CSV, columns between blanks, or JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER_WITHIN = 60
 EXPONENT = re.compile(r"-?\d{1,3}(?:\.\d{1,20})?[eE][+-]?\d{1,2}")
 NUMBER = re.compile(r"[-+]?\d+(?:[.,:/-]\d+)*\b")
 LONG = re.compile(r"-?\d{1,9}\.\d{12,25}")
-"""Numbers of Python and C++ with all their digits, of which a double holds 15."""
+"""Numbers that Python and C++ write with all their digits, though a double holds only 15."""
 
 PLUS = re.compile(r"\+(?=\d)")
 UNIT_BEHIND = re.compile(r"(?<=\d) (?:[munk]?(?:W|V|A|VA|Wh|J)|Joules)$")
@@ -28,9 +28,9 @@ Cells = Mapping[str, str]
 
 
 def table_rows(text: str, shape: Shape, report: Report) -> tuple[Rows, list[Cells]]:
-    """Return the rows of a table, as yet without quantities, and for each its cells by column.
+    """Return the rows of a table, still without quantities, and the cells of each row by column.
 
-    Raises FsgreenError where the columns are not there.
+    Raises FsgreenError if the file lacks the columns.
     """
     lines, cut = split_lines(text)
     rows, cells = Rows(ends_cut=cut), []
@@ -61,7 +61,7 @@ def table_rows(text: str, shape: Shape, report: Report) -> tuple[Rows, list[Cell
 
 
 def _refuse_several(cells: Sequence[Cells], name: str, report: Report) -> None:
-    """Refuse rows of several meters or runs, which would be read as one that goes to and fro."""
+    """Refuse rows of several meters or runs: they would be read as one that jumps to and fro."""
     words = {row[name].split()[-1] for row in cells if row.get(name, "").strip()}
     if len(words) > 1:
         first, *_ = several = sorted(words)
@@ -72,12 +72,12 @@ def _refuse_several(cells: Sequence[Cells], name: str, report: Report) -> None:
 
 
 def quantity_cells(cells: Sequence[Cells], selected: Selected) -> list[list[str]]:
-    """Return the cells of the columns of a quantity, as plain numbers or blank."""
+    """Return the cells of each column of a quantity, as plain numbers or empty texts."""
     return [[_plain(row.get(name, "")) for row in cells] for name in selected.names]
 
 
 def _plain(cell: str) -> str:
-    """Return a number without its unit, its plus sign and its exponent; blank where unknown."""
+    """Return a number without unit, plus sign and exponent; an empty text if it is unknown."""
     text = PLUS.sub("", UNIT_BEHIND.sub("", cell.strip()), count=1)
     if text.lower() in UNKNOWN:
         return ""
@@ -88,7 +88,10 @@ def _plain(cell: str) -> str:
 
 
 def _split(lines: Sequence[str], shape: Shape, report: Report) -> Iterator[tuple[int, Cells | str]]:
-    """Yield number and cells of each line below the header; the text of one that is no row."""
+    """Yield the number and the cells of each line below the header.
+
+    A line that is no row has its text in place of cells.
+    """
     separator, first, names = _header(lines, shape, report)
     width = len(names) or _usual_width(lines[first:], separator, shape)
     header = list(names)
@@ -108,7 +111,7 @@ def _split(lines: Sequence[str], shape: Shape, report: Report) -> Iterator[tuple
 
 
 def _titles(lines: Sequence[str], separator: str, shape: Shape) -> int:
-    """Return how many lines at the beginning are titles: no number stands where one should."""
+    """Return how many lines at the beginning are titles, which lack a number in its column."""
     place = int(shape.wanted[next(iter(shape.wanted))].names[0])
     for count, line in enumerate(lines):
         cells = _cells(line, separator)
@@ -118,12 +121,12 @@ def _titles(lines: Sequence[str], separator: str, shape: Shape) -> int:
 
 
 def _filtered(named: Cells, shape: Shape) -> bool:
-    """Whether a row is another than the wanted, and so may have other columns."""
+    """Return whether the setting `only` leaves this row out: it may have other columns then."""
     return any(name in named and named[name] != v for name, v in shape.only.items())
 
 
 def _stamped(named: Cells, shape: Shape) -> Cells:
-    """Return of a damaged row the time alone."""
+    """Return only the time of a damaged row."""
     return {name: named[name] for name in shape.time if name in named}
 
 
@@ -141,10 +144,10 @@ def _usual_width(lines: Sequence[str], separator: str, shape: Shape) -> int:
 
 
 def shown_columns(text: str) -> list[str]:
-    """Return the names of the columns that a table seems to have; their numbers without a header.
+    """Return the names of the columns that a table seems to have, or numbers without a header.
 
-    The header is the first line near the beginning that has as many cells as most lines have, and
-    more than under any other separator.
+    The separator is the one that gives most lines the most cells. The header is the first line near
+    the beginning that has as many cells as most lines.
     """
     lines = [line for line in split_lines(text)[0] if line.strip()]
     if lines and lines[0].lstrip().startswith("{"):
@@ -163,9 +166,10 @@ def shown_columns(text: str) -> list[str]:
 
 
 def _header(lines: Sequence[str], shape: Shape, report: Report) -> tuple[str, int, Sequence[str]]:
-    """Return separator, place of the first row, and names of the columns, none if by number.
+    """Return the separator, the place of the first row, and the names of the columns.
 
-    Of the separators that exist, the one under which a line near the beginning has all columns.
+    There are no names if columns are declared by number. The separator is one by which a line near
+    the beginning has all columns.
     """
     tried = [shape.settings.separator] if shape.settings.separator else [*SEPARATORS, "blank"]
     wanted = [name for name in shape.names if not name.isdecimal()]
@@ -196,7 +200,7 @@ def _header(lines: Sequence[str], shape: Shape, report: Report) -> tuple[str, in
 
 
 def _objects(lines: Sequence[str], shape: Shape) -> Iterator[tuple[int, Cells | str]]:
-    """Yield number and values of each line of JSON, whatever stands before its object."""
+    """Yield the number and the values of each line of JSON; text may stand before its object."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -1,8 +1,8 @@
-"""The moments of a table's rows: their times, rows of one moment, a power that holds till the next.
+"""The moments of a table's rows.
 
 Times are numbers, dates, times of day, or one interval. Rows of one moment are added up, such as
-one for each processor, socket or counter. A power that is written only where it changes becomes
-means at even times.
+one row for each processor, socket or counter. If power is written only when it changes, it is
+turned into means at even times.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,12})?")
 ZONE = re.compile(r"(?<=\d) ?(Z|UTC|[+-]\d\d:?\d\d)$")
 CLOCK = re.compile(r"\d{1,2}:\d\d:\d\d(?:\.\d+)?")
 UNIX_S = 1e8
-"""Times above are seconds since 1970 UTC; those below count from some beginning."""
+"""Times above this are seconds since 1970 UTC; times below it count from some beginning."""
 
 GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 ROUNDING = 1e-6
-"""Share of a step by which sums of steps may be off."""
+"""The share of a step by which a sum of steps may be off."""
 
 
 def row_times(rows: Rows, settings: TableSettings, report: Report) -> Floats:
-    """Return the time of each row: since 1970 UTC where the file says so, else since the first.
+    """Return the time of each row: since 1970 UTC if the file says so, else from some beginning.
 
-    NaN where it cannot be read; raises FsgreenError where dates can be read in two ways.
+    A time that cannot be read is NaN. Raises FsgreenError if dates can be read in two ways.
     """
     if not settings.time:
         report.tell(
@@ -82,7 +82,7 @@ def _zone_s(text: str) -> float:
 
 
 def _of_day(texts: list[str], report: Report) -> Floats:
-    """Return seconds since the first row of times of day, which begin anew at midnight."""
+    """Return the seconds since the first row, from times of day, which restart at midnight."""
     second_s = Stamps.of([f"2000-01-01 {text}" for text in texts]).second_s
     known = np.flatnonzero(np.isfinite(second_s))
     nights = np.diff(second_s[known], prepend=second_s[known][:1]) < -DAY_S / 2
@@ -92,18 +92,18 @@ def _of_day(texts: list[str], report: Report) -> Floats:
 
 
 SUMS = ("-", "all", "sum", "total")
-"""What programs call a row that has the sum of the others; `-` is turbostat's."""
+"""The names that programs give to a row with the sum of the others; `-` is turbostat's."""
 
 
 def added(
     rows: Rows, cells: Sequence[Cells], shape: Shape, report: Report
 ) -> tuple[Rows, list[Cells]]:
-    """Return one row for each stamp, with the sum over the parts that `together` tells apart.
+    """Return one row for each moment, with the sum over the parts in the column `together`.
 
-    Parts that another one contains are left out. A moment that lacks a part, or has a part without
-    a number, has no value. A new moment begins where the parts begin anew: some programs give each
-    part a stamp of its own. Refuses numbers in which a comma may be a decimal mark, and a part that
-    by its name is the sum of the others.
+    Parts that another part contains are left out. A moment has no value if it lacks a part, or if a
+    part has no number. A new moment begins when the parts start again from the first, because some
+    programs give each part a stamp of its own. Refuses numbers in which a comma may be a decimal
+    mark, and a part whose name says that it is the sum of the others.
     """
     together = shape.settings.together
     parts = Counter(row[together] for row in cells if together in row)
@@ -154,7 +154,7 @@ def added(
 
 
 def _contained(parts: Sequence[str], wholes: Sequence[str], rules: Sequence[str]) -> dict[str, str]:
-    """Return the parts that one of `wholes` contains, and which one that is."""
+    """Return each part that one of `wholes` contains, and the whole that contains it."""
     pairs = [rule.split(INSIDE) for rule in rules]
     return {
         part: whole
@@ -166,7 +166,7 @@ def _contained(parts: Sequence[str], wholes: Sequence[str], rules: Sequence[str]
 
 
 def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:
-    """Return the sum of a column as text; blank where one part has no number."""
+    """Return the sum of a column as text; empty if one part has no number."""
     selected = next(s for s in shape.wanted.values() if name in s.names)
     texts = quantity_cells(cells, selected)[selected.names.index(name)]
     if shape.settings.numbers == POINT:
@@ -180,10 +180,10 @@ def _sum(cells: Sequence[Cells], name: str, shape: Shape) -> str:
 def held(
     time_s: Floats, columns: dict[str, Column], flags: Flags, step_s: float, report: Report
 ) -> tuple[Floats, dict[str, Column], Flags]:
-    """Return even times, and the mean over each step of a power that holds until its next change.
+    """Return even times, and the mean power of each step, if power holds until its next change.
 
-    A step has no power where for some of it none is known, and the flags of the changes in it. What
-    follows the last whole step is left out.
+    A step has no power if the power is unknown for a part of the step. It gets the flags of the
+    changes in it. Time after the last whole step is left out.
     """
     power = columns["power"]
     steps_count = int((time_s[-1] - time_s[0]) / step_s + ROUNDING)
