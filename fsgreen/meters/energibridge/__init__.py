@@ -1,11 +1,11 @@
-"""CSV of EnergiBridge 0.0.7 and later: what it recorded while a command ran.
+"""CSV of EnergiBridge 0.0.7 and later: its recording of a command.
 
-A header `Delta,Time,...`, the other columns sorted by name; then one line an interval: `Time`, the
-system clock in ms since 1970 UTC at which the line's values were taken; `Delta`, the ms until the
-line was written, at which the next one's values were. Power in W (`CPU_POWER (Watts)`,
-`SYSTEM_POWER (Watts)`: Apple's SMC) or counters in J (`PACKAGE_ENERGY (J)`: Intel,
-`CPU_ENERGY (J)`: AMD), which are a 32-bit register times a power of two. The first line is taken
-at nearly the time of the second.
+The header is `Delta,Time,...`, then the other columns, sorted by name. Each line stands for one
+interval. `Time` is the system clock in ms since 1970 UTC when the line's values were taken; `Delta`
+is the time in ms until the line was written, and the next line's values were taken. The columns are
+power in W (`CPU_POWER (Watts)`, `SYSTEM_POWER (Watts)`: Apple's SMC), or counters in J
+(`PACKAGE_ENERGY (J)`: Intel, `CPU_ENERGY (J)`: AMD), which are a 32-bit register times a power of
+two. The first line is taken at nearly the time of the second.
 Source: github.com/tdurieux/EnergiBridge, src/main.rs, src/cpu/*.rs and its history: before 0.0.7
 (commit f5578cd) counters of Intel were scaled wrongly; before 0.0.5 the column of the package was
 spelt PACAKGE_ENERGY, and before 0.0.3 energy was labelled (W). These are refused.
@@ -38,7 +38,7 @@ DEFAULTS = (
     "CPU_ENERGY (J)",
     "PACKAGE_ENERGY (J)",
 )
-"""What power is taken from, the first that is there; the order of EnergiBridge's --summary."""
+"""Power is taken from the first of these that exists: the order of EnergiBridge's --summary."""
 
 UNITS = {"(Watts)": 1.0, "(mWatts)": 1e-3, "(J)": 1.0}
 OLD = re.compile(r"PACAKGE|_ENERGY \(W\)")
@@ -47,21 +47,21 @@ WITHIN = {
     "CPU_ENERGY (J)": re.compile(r"CORE\d*_ENERGY"),
     "SYSTEM_POWER (Watts)": re.compile(r"."),
 }
-"""Columns that are part of another and would count twice."""
+"""Columns that are part of the named one, and would count twice."""
 
 REGISTER_BITS = 32
 MOST_BITS = 31
-"""The energy unit is 2**-n J, n of five bits (Intel SDM vol. 3B, 15.10.1)."""
+"""The energy unit is 2**-n J, and n has five bits (Intel SDM vol. 3B, 15.10.1)."""
 
 RANGE_W = 1000.0
 
 
 @dataclass(frozen=True)
 class Recording:
-    """All rows of a file that were kept, with their flags.
+    """All kept rows of a file, with their flags.
 
-    `readings` of counters have an energy at the first row, and no power there; after `wrap_j`
-    joules the first of them starts again (infinite for power).
+    The first of the `readings` of counters has an energy, but no power. After `wrap_j` joules, a
+    counter may restart at 0 (infinite for power).
     """
 
     info: MeterInfo
@@ -69,11 +69,11 @@ class Recording:
     flags: Flags
     wrap_j: float
     name: Callable[[int], str]
-    """Where a reading stands in the file."""
+    """Name the place of a reading in the file."""
 
 
 class EnergiBridgeSettings(FileSettings):
-    """What is told of a file."""
+    """The settings of a file."""
 
     columns: Texts = ()
     """The columns of power or energy to add; by default the best that is there."""
@@ -85,7 +85,7 @@ class EnergiBridgeSettings(FileSettings):
 def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:
     """Read a file; see docs/meters/energibridge.md for the settings.
 
-    Raises FsgreenError as `recording`.
+    Raises FsgreenError as `recording` does.
     """
     report = Report(settings.name)
     found = recording(data, settings, report)
@@ -101,8 +101,8 @@ def read(data: bytes, settings: EnergiBridgeSettings) -> Imported:
 def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Recording:
     """Read the rows of a file.
 
-    Raises FsgreenError on a file that is none of EnergiBridge's, or of a version that wrote wrong
-    numbers, and on columns that are not there, count twice or mix power with counters.
+    Raises FsgreenError if the file is not from EnergiBridge, or from a version that wrote wrong
+    numbers, and if columns are missing, count twice, or mix power with counters.
     """
     lines, cut = split_lines(decode(data, report))
     separator, header = _header(lines, report)
@@ -188,7 +188,7 @@ def _columns(header: Sequence[str], wanted: Sequence[str], report: Report) -> li
 def _rows(
     lines: Sequence[str], cut: bool, separator: str, header: Sequence[str], report: Report
 ) -> Rows:
-    """The lines that begin with two numbers; others are what the command printed."""
+    """Return the lines that begin with a number; the command printed the others."""
     rows = Rows(cells={name: [] for name in header if name != "Time"}, ends_cut=cut)
     other: list[str] = []
     for number, line in enumerate(lines[1:], 2):
@@ -211,7 +211,7 @@ def _number(text: str, pattern: re.Pattern[str]) -> float:
 
 
 def _doubled(time_s: Floats, report: Report) -> set[int]:
-    """The first rows, where the next was taken at nearly the same time."""
+    """Return the first rows, if the next row was taken at nearly the same time."""
     early = 0
     steps_s = np.diff(time_s)
     while early < len(steps_s) - 1 and 0 <= steps_s[early] < np.nanmedian(steps_s) / 2:
@@ -223,7 +223,7 @@ def _doubled(time_s: Floats, report: Report) -> set[int]:
 
 
 def _values(rows: Rows, kept: Sequence[int], name: str, flags: Flags) -> Floats:
-    """The numbers of a column; marks those that are absent or cannot be read."""
+    """Return the numbers of a column; mark those that are absent or cannot be read."""
     texts = [rows.cells[name][n] for n in kept]
     values = np.array([_number(text, NUMBER) for text in texts])
     absent = np.array([text in ("", "NaN") for text in texts])
@@ -235,10 +235,10 @@ def _values(rows: Rows, kept: Sequence[int], name: str, flags: Flags) -> Floats:
 def _unwrapped(
     name: str, values_j: Floats, most_j: Floats, flags: Flags, report: Report
 ) -> tuple[Floats, float]:
-    """Return a counter that goes on where its register wrapped, and after how many joules it does.
+    """Return a counter without the wraps of its register, and after how many joules it wraps.
 
-    `most_j` is the most per step. The register counts in units of 2**-n J; n is the least under
-    which most values are whole.
+    `most_j` is the highest possible energy of each step. The register counts in units of 2**-n J; n
+    is the smallest number by which most values are whole.
     """
     known = np.flatnonzero(np.isfinite(values_j))
     bits = min(range(MOST_BITS + 1), key=lambda bits: int(_no_units(values_j, bits).sum()))
@@ -269,7 +269,7 @@ def _unwrapped(
 
 
 def _no_units(values_j: Floats, bits: int) -> NDArray[np.bool_]:
-    """Return which values are no whole number of units of 2**-bits J."""
+    """Return which values are not a whole number of units of 2**-bits J."""
     units = values_j * 2.0**bits
     return np.isfinite(units) & (units != np.round(units))
 

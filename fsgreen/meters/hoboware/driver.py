@@ -1,11 +1,11 @@
 """HOBOware CSV of an Onset HOBO UX120-018 plug load logger.
 
-The forms of the file follow HOBOware's export preferences (Onset, HOBOware User's Guide 12730)
-and exports in the wild, among them the samples of github.com/nicholas512/LoggerRead and
+The known forms of the file come from HOBOware's export preferences (Onset, HOBOware User's Guide
+12730) and from published exports, among them the samples of github.com/nicholas512/LoggerRead and
 github.com/scoyoc/raindancer: a title or none; header cells such as
 `Active Power, W (LGR S/N: 10123, SEN S/N: 10123, LBL: server)`, or `Active Power (W)  #10123`
-without quotes and commas; three separators; four number styles, three of negatives; three orders
-of dates; events; details in a column of their own.
+without quotes and commas; three separators; four number styles, three styles of negatives; three
+orders of dates; events; details in a separate column.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL = "Onset HOBO UX120-018"
 GAIN_ERROR = 0.005
 GAIN_ERROR_HIGH = 0.01
 HIGH_A = 14.0
-"""Accuracy up to and beyond 14 A (Onset, UX120-018 manual, specifications)."""
+"""The accuracy up to 14 A and above (Onset, UX120-018 manual, specifications)."""
 
 RANGE_W = 1800.0
 """15 A at 120 V."""
@@ -40,16 +40,16 @@ PRODUCT = re.compile(r"Product: *(.*)")
 DETAIL_OFFSET = re.compile(r"GMT([+-]\d\d:\d\d)")
 ENERGY_AGREEMENT = 0.2
 MARGIN_W = 1.0
-"""By how much small powers may disagree with volts times amperes."""
+"""The difference that is allowed between small powers and volts times amperes."""
 
 LIMITS = {"voltage": 300.0, "current": 30.0, "factor": 1.05}
 POWER_RANGES = 2.0
-"""Values beyond these, and powers beyond twice the range, are no plug load's: a style of numbers
-under which most values are is not the file's."""
+"""No plug load has values beyond these, or powers beyond twice the range. If most values are beyond
+them in a style of numbers, it is not the style of the file."""
 
 
 class HobowareSettings(Settings):
-    """What is told of a file; by default most is found in it."""
+    """The settings of a file; by default most of them are found in it."""
 
     numbers: Style = ""
     dates: Order = ""
@@ -65,8 +65,8 @@ class HobowareSettings(Settings):
 def read(data: bytes, settings: HobowareSettings) -> Imported:
     """Read a file; see docs/meters/hoboware.md for the settings.
 
-    Raises FsgreenError on a file that is none of HOBOware's, stays ambiguous, contradicts a
-    setting, or has rows out of order.
+    Raises FsgreenError if the file is not from HOBOware, is ambiguous, contradicts a setting, or
+    has rows out of order.
     """
     report = Report(settings.name)
     range_w, gain = settings.range_w, settings.gain_error
@@ -112,7 +112,7 @@ def _offsets(header: Header, rows: Table) -> set[str]:
 
 
 def _plausible(header: Header, rows: Table, range_w: float, style: str) -> bool:
-    """Whether most values are such as a plug load has, under a style of numbers."""
+    """Return whether a style of numbers gives most values that a plug load may have."""
     units = header.units
     columns = {
         name: Column(values * units[name], units[name] * last_step(values, decimals))
@@ -167,7 +167,10 @@ def _gain(gain: float | None, current_a: Floats | None, report: Report) -> float
 def _energy(
     column: Column | None, power_w: Floats, usual_s: float, flags: Flags, report: Report
 ) -> Floats | None:
-    """Return the meter's counter in Wh. Whether it counts on or anew in each row, the sum tells."""
+    """Return the meter's energy in Wh, as a counter.
+
+    Its agreement with the sum of power tells whether the column counts on or restarts in each row.
+    """
     if column is None:
         return None
     energy_wh = column.values

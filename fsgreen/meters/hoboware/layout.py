@@ -1,4 +1,4 @@
-"""The layout of a HOBOware CSV: separator, columns by their header, rows, events, details."""
+"""Read the layout of a HOBOware CSV: separator, columns by their header, rows, events, details."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fsgreen.meters.files.rows import Rows
 from fsgreen.meters.files.text import SEPARATORS, Report, few, some, split, split_lines
 
 HEADER_WITHIN = 5
-"""A title and blank lines may stand before the header, nothing else."""
+"""The header is in these lines: only a title and blank lines may stand before it."""
 
 TITLE = re.compile(r'"?Plot Title:', re.IGNORECASE)
 TIME = re.compile(r"(?P<what>Date Time|Time)(?:, GMT *(?P<offset>\S+))?")
 PROPERTIES = re.compile(r"\s*\(?\s*(?:LGR S/N|SEN S/N|LBL)\b|\s+#\d|\s+c:\d")
 UNIT = re.compile(r"[^,(]+?\s*(?:,\s*(\S+)|\((\S+)\))")
 CONTINUED = re.compile(r"\s*#\d+\s*")
-"""A serial number that a header without quotes cut off at its comma."""
+"""A serial number whose header cell has no quotes, so that it was cut off at a comma."""
 
 SERIAL = re.compile(r"LGR S/N:\s*(\w+)|#(\d+)")
 LABEL = re.compile(r"LBL:\s*([^,)]+)")
@@ -44,9 +44,9 @@ FACTOR = re.compile(r"power factor", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Header:
-    """Where a header has its columns: cells without the details, times, and series by quantity.
+    """A header: its cells without the details, and the places of times and of each quantity.
 
-    `width` counts blank cells at its end too, which a spreadsheet puts above the details.
+    `width` includes blank cells at its end, which a spreadsheet puts above the details.
     """
 
     separator: str
@@ -57,17 +57,17 @@ class Header:
 
     @property
     def units(self) -> dict[str, float]:
-        """What a number of each series is in W, V, A, Wh, VA."""
+        """The size of each series' unit in W, V, A, Wh or VA."""
         return {name: UNITS[_unit(self.cells[at])][1] for name, at in self.series.items()}
 
     @property
     def offset(self) -> set[str]:
-        """The offset from GMT that the time's cell names, if it does."""
+        """The offset from GMT in the time's cell; empty if it names none."""
         match = TIME.fullmatch(self.cells[self.times[-1]])
         return {match["offset"]} - {None} if match else set()
 
     def found(self, pattern: re.Pattern[str]) -> list[str]:
-        """Return what a pattern finds in the cells, each once."""
+        """Return the different texts that a pattern finds in the cells."""
         matches = [match for cell in self.cells if (match := pattern.search(cell))]
         return sorted({next(filter(None, match.groups())).strip() for match in matches})
 
@@ -87,8 +87,8 @@ class Table(Rows):
 def layout(text: str, separator: str, report: Report) -> tuple[Header, Table]:
     """Return the header and the rows of a file; `separator` is a setting or "".
 
-    Raises FsgreenError where there is no header of a HOBOware file with a time and a power, or
-    more than a few rows do not fit it.
+    Raises FsgreenError if there is no HOBOware header with a time and a power, or if more than a
+    few rows do not fit the header.
     """
     lines, cut = split_lines(text)
     place, header = _header(lines, separator, report)
@@ -124,7 +124,7 @@ def _header(lines: Sequence[str], separator: str, report: Report) -> tuple[int, 
 
 
 def _columns(cells: list[str], separator: str, report: Report) -> Header | None:
-    """Return a header, or None where these cells are none; refuses one that has two powers."""
+    """Return a header, or None if these cells are none; refuses two series of one quantity."""
     for place in reversed(range(1, len(cells))):
         if CONTINUED.fullmatch(cells[place]) and PROPERTIES.search(cells[place - 1]):
             cells[place - 1 : place + 1] = [",".join(cells[place - 1 : place + 1])]
@@ -153,7 +153,7 @@ def _columns(cells: list[str], separator: str, report: Report) -> Header | None:
 
 
 def _series(cells: Sequence[str], statistic: str) -> dict[str, list[int]]:
-    """Where each quantity stands as itself, or as a statistic over the interval."""
+    """Return the places of each quantity, as a plain value or as a statistic of the interval."""
     series: dict[str, list[int]] = {}
     for place, cell in enumerate(cells):
         match = STATISTIC.search(_head(cell))
@@ -164,7 +164,7 @@ def _series(cells: Sequence[str], statistic: str) -> dict[str, list[int]]:
 
 
 def _head(cell: str) -> str:
-    """A header cell without serial numbers and label."""
+    """Return a header cell without serial numbers and label."""
     return PROPERTIES.split(cell, maxsplit=1)[0].strip()
 
 

@@ -1,8 +1,8 @@
 """Sensor chips on a rail (INA2xx and others) through the kernel's hwmon sysfs.
 
 Attributes and units: Linux, Documentation/hwmon/sysfs-interface.rst (microwatts, millivolts,
-milliamperes, microjoules). A chip is chosen by its name and place, never by its number, which moves
-between boots.
+milliamperes, microjoules). A chip is chosen by its name and place, never by its number, which may
+change at a boot.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fsgreen.trace import MeterInfo
 QUANTITIES = ("power_input", "power_average", "in_input", "curr_input", "energy_input")
 COUNTED = ("energy_input",)
 SOURCES = (("power_input",), ("power_average",), ("in_input", "curr_input"), COUNTED)
-"""What power is taken from: the first of these that a channel has."""
+"""The quantities to take power from: the first of these that a channel has."""
 
 SEE = "see what there is: grep . /sys/class/hwmon/*/name /sys/class/hwmon/*/*_label"
 
@@ -34,17 +34,17 @@ ROOT = "/sys/class/hwmon"
 
 
 def attribute_of(quantity: str, channel: int) -> str:
-    """Return the attribute of a quantity, such as power1_input of power_input."""
+    """Return the attribute of a quantity, such as power1_input for power_input."""
     return quantity.replace("_", f"{channel}_", 1)
 
 
 def power_source(quantities: Collection[str]) -> tuple[str, ...]:
-    """Return the quantities that power comes from; empty where they give no power."""
+    """Return the quantities that power comes from; empty if they give no power."""
     return next((source for source in SOURCES if set(source) <= set(quantities)), ())
 
 
 def place_of(folder: Path) -> str:
-    """Return where a chip sits, such as 1-0040 (I2C bus and address): it stays between boots."""
+    """Return the place of a chip, such as 1-0040 (I2C bus and address): boots do not change it."""
     return (folder / "device").resolve().name if (folder / "device").exists() else folder.name
 
 
@@ -60,15 +60,15 @@ def channels(folder: Path) -> dict[int, list[str]]:
 
 
 def chips(root: Path) -> dict[Path, str]:
-    """Return the name of each chip that gives power on some channel."""
+    """Return the name of each chip that gives power on any channel."""
     folders = sorted(folder for folder in root.glob("hwmon*") if folder.is_dir())
     return {folder: attribute(folder / "name") for folder in folders if channels(folder)}
 
 
 def find_chip(root: Path, name: str, place: str) -> Path:
-    """Return the folder of the chip of this name, and place where several have it.
+    """Return the folder of the chip with this name, and with this place if several have the name.
 
-    Raises FsgreenError where there is none, or more than one.
+    Raises FsgreenError if there is none, or more than one.
     """
     shown = chips(root)
     if name not in shown.values():
@@ -86,9 +86,9 @@ def find_chip(root: Path, name: str, place: str) -> Path:
 
 
 def find_channel(folder: Path, label: str, channel: int) -> int:
-    """Return the channel of this label or number; 0 is no number: the only channel.
+    """Return the channel with this label and number; "" and 0 fit every channel.
 
-    Raises FsgreenError where there is none, or more than one.
+    Raises FsgreenError if no channel fits, or more than one.
     """
     labels = {number: _labels(folder, number) for number in channels(folder)}
     fitting = [
@@ -108,7 +108,7 @@ def find_channel(folder: Path, label: str, channel: int) -> int:
 
 
 def period_s(folder: Path, channel: int) -> float:
-    """Return the time that the chip takes for, or averages over in, one measurement; 0: unknown."""
+    """Return the time that the chip measures or averages for one value; 0 if it is unknown."""
     names = ("update_interval", f"power{channel}_average_interval")
     return max(whole(attribute(folder / name)) or 0 for name in names) / 1e3
 
@@ -119,7 +119,7 @@ def _labels(folder: Path, channel: int) -> set[str]:
 
 
 class HwmonSettings(MeterSettings):
-    """Which channel of which chip, and the accuracy of its board."""
+    """The settings: a chip, its channel, and the accuracy of its board."""
 
     chip: str
     """Its name, such as ina226."""
@@ -156,7 +156,7 @@ class HwmonParser:
         self._counter = EnergyCounter(info.range_w)
 
     def feed(self, chunk: Chunk) -> list[Reading]:
-        """Return the reading of an answer; the first gives none where power is a difference."""
+        """Return the reading of an answer; if power is a difference, the first gives none."""
         answer = json_object(chunk.data)
         if answer is None:
             return [Reading(chunk.time_s, NAN, quality="cut")]
@@ -182,7 +182,7 @@ class HwmonParser:
         return [Reading(chunk.time_s, power_w, voltage_v, current_a, energy_wh, quality(flags))]
 
     def _power_w(self, counts: Mapping[str, float]) -> float:
-        """Return watts from microwatts, or from millivolts times milliamperes; else NaN."""
+        """Return the watts from microwatts, or from millivolts times milliamperes; else NaN."""
         if self._source == COUNTED:
             return NAN
         power_uw = 1.0
@@ -198,7 +198,7 @@ class Hwmon(Asked):
     parser = HwmonParser
 
     def identify(self) -> MeterInfo:
-        """Find the chip and say what it is; raises FsgreenError where it is not to be found."""
+        """Find the chip and describe it; raises FsgreenError if it is not found."""
         chosen = self.settings
         folder = find_chip(Path(chosen.root), chosen.chip, chosen.place)
         number = find_channel(folder, chosen.label, chosen.channel)
@@ -226,7 +226,7 @@ class Hwmon(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return the attributes as they are."""
+        """Return the attributes, unchanged."""
         return gather(self._paths, SEE)
 
 

@@ -1,7 +1,7 @@
 """A server's management controller (BMC) over IPMI DCMI, through `ipmitool` or `ipmi-dcmi`.
 
 Command and fields: DCMI 1.5, 6.6.1 Get Power Reading, as ipmitool 1.8 and FreeIPMI 1.6 print it.
-The program runs anew for each reading, with a limit of time.
+The program is started for each reading, with a time limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READING = {
     "ipmitool": ("dcmi", "power", "reading"),
     "ipmi-dcmi": ("--get-system-power-statistics",),
 }
-"""The question, by program."""
+"""The arguments for a power reading, by program."""
 
 HERE = "apt install ipmitool; sudo modprobe -a ipmi_si ipmi_devintf; measure as root"
 THERE = "check host, user and password; let the controller allow IPMI over LAN"
@@ -43,7 +43,7 @@ ACTIVE = (b"activated", b"active")
 
 
 class IpmiSettings(MeterSettings):
-    """This machine's controller, or that of another machine."""
+    """The settings of this machine's controller, or of that of another machine."""
 
     program: Literal["ipmitool", "ipmi-dcmi"] = "ipmitool"
     """What asks the controller."""
@@ -63,10 +63,10 @@ class IpmiSettings(MeterSettings):
 
 
 class IpmiParser:
-    """Watts from what either program prints.
+    """Watts from the output of either program.
 
     Flags: cut, missing (the controller says that it measures no power), over-range, and the
-    remark stale: all four numbers are those of the answer before.
+    remark stale (all numbers are those of the previous answer).
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -110,7 +110,7 @@ class Ipmi(Asked):
         super().__init__(settings)
 
     def identify(self) -> MeterInfo:
-        """Ask the controller who it is; raises FsgreenError where it cannot be asked."""
+        """Ask the controller for its identity; raises FsgreenError if it does not answer."""
         model, serial = f"BMC by {self.settings.program}", "not asked for"
         if self.settings.program == "ipmitool":
             said = self._run("mc", "info").decode("latin-1").splitlines()
@@ -128,7 +128,7 @@ class Ipmi(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return what the program prints of the power."""
+        """Return the program's output for a power reading."""
         return self._run(*READING[self.settings.program])
 
     def _guid(self) -> str:

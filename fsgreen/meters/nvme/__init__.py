@@ -1,10 +1,10 @@
 """An NVMe drive's own power, through the program `nvme` of nvme-cli, once a second.
 
 A drive that measures itself gives the mean power of the last second and its lifetime energy in the
-SMART log. Of any other only the power state is known, for which the maker states a maximum: that is
-no measurement, and is `modelled`. Log pages are read raw: nvme-cli before 3.0 has no name for these
-fields, in JSON or otherwise. Layouts and units: NVM Express Base Specification, Get Log Page 02h
-and 25h, power state descriptors and feature 02h; interval power came with TP4199 (2025).
+SMART log. For other drives, only the power state is known, and the maker states a maximum for it:
+that is no measurement, and the boundary is `modelled`. Log pages are read raw, because nvme-cli
+before 3.0 has no names for these fields. Layouts and units: NVM Express Base Specification, Get Log
+Page 02h and 25h, power state descriptors and feature 02h; interval power came with TP4199 (2025).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PERCENT_ERROR_AT = 56  # at most 100; 255: not reported
 SCALE_W = {1: 0.0001, 2: 0.01}
 WHOLE_DRIVE = 0
 FEATURE = re.compile(rb"get-feature:0x0?2 .*value:(?:0x)?([0-9a-fA-F]{1,8})\s*\n")
-"""What nvme-cli prints of feature 02h; the low five bits are the power state."""
+"""The output of nvme-cli for feature 02h; the low five bits are the power state."""
 
 TIMEOUT_S = 5.0
 NEXT_STEP = (
@@ -46,7 +46,7 @@ BY_ID = Path("/dev/disk/by-id")
 
 
 def measured_w(page: bytes) -> float:
-    """Return the power of the last second from a SMART log page, NaN where it has none."""
+    """Return the power of the last second from a SMART log page; NaN if the page has none."""
     if len(page) != SMART_B:
         return NAN
     (field,) = struct.unpack_from("<I", page, POWER_AT)
@@ -55,21 +55,21 @@ def measured_w(page: bytes) -> float:
 
 
 def estimated(page: bytes) -> bool:
-    """Whether a power measurement page says that the drive estimates, and measures nothing."""
+    """Return whether a power measurement page says that the drive only estimates its power."""
     return len(page) == MEASUREMENT_B and bool(page[ATTRIBUTES_AT] & ESTIMATED)
 
 
 def percent_error(page: bytes) -> int | None:
-    """Return the greatest error that a power measurement page states, None where it has none."""
+    """Return the greatest error that a power measurement page states; None if it states none."""
     if len(page) != MEASUREMENT_B or page[PERCENT_ERROR_AT] > 100:
         return None
     return page[PERCENT_ERROR_AT]
 
 
 def states_max_w(controller: dict[str, Any]) -> list[float]:
-    """Return the maximum of each power state from `nvme id-ctrl`; 0 where it is not stated.
+    """Return the maximum of each power state from `nvme id-ctrl`; 0 if it is not stated.
 
-    nvme-cli before 2.6 gives the scale as the lowest bit of `flags`.
+    nvme-cli before 2.6 gives the scale in the lowest bit of `flags`.
     """
     states = controller.get("psds")
     powers_w = []
@@ -122,12 +122,12 @@ class StateParser:
 
 
 def parser(info: MeterInfo) -> MeasuredParser | StateParser:
-    """Return the parser of what the drive gives."""
+    """Return the parser for the answers of this drive."""
     return StateParser(info) if "state_max_w" in info.options else MeasuredParser(info)
 
 
 class NvmeSettings(MeterSettings):
-    """Which drive, and what of it."""
+    """The settings: a drive, and whether its power is measured or stated."""
 
     device: str
     """The drive, best by its name in /dev/disk/by-id."""
@@ -142,13 +142,13 @@ class NvmeSettings(MeterSettings):
 
 
 class Nvme(Asked):
-    """One drive; the setting `gives` says what is taken from it."""
+    """One drive; the setting `gives` chooses its measured power or its power state."""
 
     settings: NvmeSettings
     parser = staticmethod(parser)
 
     def identify(self) -> MeterInfo:
-        """Ask the drive who it is and what it knows of its power; raises FsgreenError."""
+        """Ask the drive for its identity, and how it gives its power; raises FsgreenError."""
         chosen = self.settings
         controller = json_object(self._nvme("id-ctrl", "--output-format=json"))
         if controller is None:
@@ -172,11 +172,11 @@ class Nvme(Asked):
         return info
 
     def ask(self) -> bytes:
-        """Return the SMART log page of a drive that measures, else its power state."""
+        """Return the SMART log page if the drive measures its power, else its power state."""
         return self._nvme(*self._question)
 
     def _measured(self, info: MeterInfo) -> MeterInfo:
-        """Say how good the drive's own numbers are; a drive may leave that out."""
+        """Describe the accuracy of the drive's measurement, which a drive may leave out."""
         try:
             page = self._nvme(*_page(MEASUREMENT, MEASUREMENT_B))
         except FsgreenError:
@@ -192,7 +192,7 @@ class Nvme(Asked):
         )
 
     def _of_state(self, info: MeterInfo, states_w: list[float]) -> MeterInfo:
-        """Say what the drive's maker states for its power states."""
+        """Describe the maximum power of each power state, which the maker states."""
         self._question = ("get-feature", "--feature-id=2")
         if not any(states_w):
             raise self._error("this drive neither measures its power nor states it for a state")
@@ -226,7 +226,7 @@ def _page(log: int, length_b: int) -> tuple[str, ...]:
 
 
 def find() -> list[str]:
-    """Return the drives by the names that stay between boots."""
+    """Return the drives by names that boots do not change."""
     own = re.compile(r"nvme-(?!eui\.|nvme\.).*(?<!_[0-9])(?<!-part[0-9])(?<!-part[0-9]{2})")
     names = sorted(path.name for path in BY_ID.glob("nvme-*"))
     return [f'device = "{BY_ID / name}"' for name in names if own.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""Mains plugs in software: a web server on this machine that answers as a Shelly or a Tasmota."""
+"""Emulated mains plugs: a web server on this machine that answers as a Shelly or a Tasmota."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POWER_FACTOR = 0.95
 
 
 class EmulatedPlug(WebEmulator):
-    """A plug whose `power_w` is called at each answer and held since the one before."""
+    """A plug that calls `power_w` at each answer, and counts it for the time since the previous."""
 
     def __init__(self, power_w: Callable[[], float], mac: str = "A0B1C2D3E4F5") -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class EmulatedPlug(WebEmulator):
         return {"host": self.host}
 
     def power(self) -> Any:
-        """Return the power as the plug gives it now, and count it."""
+        """Return the power that the plug gives now, and count it."""
         now_s, power_w = time.monotonic(), self._power_w() if self.on else 0.0
         self.energy_wh += power_w * (now_s - self._last_s) / 3600
         self._last_s = now_s
@@ -38,7 +38,7 @@ class EmulatedPlug(WebEmulator):
 
     @property
     def current_a(self) -> float:
-        """The current that belongs to the load, whatever the plug says of its power."""
+        """The current of the load, whatever power the plug gives."""
         return round(self._power_w() / (MAINS_V * POWER_FACTOR), 3) if self.on else 0.0
 
 
@@ -46,7 +46,7 @@ class Shelly(EmulatedPlug):
     """A Shelly of the second generation."""
 
     def document(self, path: str) -> dict[str, Any] | None:
-        """Return what a path holds."""
+        """Return the document at a path; None if there is none."""
         match path:
             case "/shelly":
                 name = {"id": f"shellyplusplugs-{self.mac.lower()}", "mac": self.mac, "gen": 2}
@@ -69,7 +69,7 @@ class Tasmota(EmulatedPlug):
     """A plug with Tasmota."""
 
     def document(self, path: str) -> dict[str, Any]:
-        """Return what a path holds."""
+        """Return the document at a path."""
         match unquote(path):
             case "/cm?cmnd=Status 2":
                 return {"StatusFWR": {"Version": "14.2.0(tasmota)", "Hardware": "ESP8266EX"}}

@@ -1,4 +1,4 @@
-"""What mains plugs with a web server have in common: a question over HTTP, an answer in JSON."""
+"""Shared by mains plugs with a web server: a question over HTTP, and an answer in JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ASSUMED_W = 1.0
 
 
 class PlugSettings(MeterSettings):
-    """What is told of every plug; makers document no accuracy, so the defaults are assumed."""
+    """The settings of every plug; makers document no accuracy, so the defaults are assumed."""
 
     host: str
     """Its address on the network, with :PORT where it is not 80."""
@@ -28,7 +28,7 @@ class PlugSettings(MeterSettings):
     constant_error_w: From0 = ASSUMED_W
 
     def indicative(self, *, asked: str, **known: Any) -> MeterInfo:
-        """Return the description: what is `known`, what it is `asked`, and how far to trust it."""
+        """Return the description: the `known` fields, the question `asked`, and the accuracy."""
         assumed = (self.gain_error, self.constant_error_w) == (ASSUMED_GAIN, ASSUMED_W)
         whose = (
             "assumed, since the maker documents no accuracy" if assumed else "as set by the user"
@@ -43,7 +43,7 @@ class PlugSettings(MeterSettings):
 
 
 def get(host: str, path: str) -> bytes:
-    """Return the body that a plug answers, as far as it came; FsgreenError where it does not."""
+    """Return the body of a plug's answer, as far as it came; raises FsgreenError without one."""
     from http.client import HTTPConnection, HTTPException, IncompleteRead
 
     where = f"http://{host}{path}"
@@ -76,7 +76,7 @@ def get(host: str, path: str) -> bytes:
 
 
 def locked(where: str) -> FsgreenError:
-    """Return the error for a plug that wants a password."""
+    """Return the error for a plug that asks for a password."""
     return FsgreenError(
         "the plug wants a password",
         where=where,
@@ -93,11 +93,11 @@ class PlugParser(AnswerParser):
     """
 
     slack_va = 5.0
-    """Below this a plug's chip counts pulses of more than a second: V * I says nothing of W."""
+    """Below this, the pulses of a plug's chip take over a second: V * I says nothing about W."""
 
 
 def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:
-    """Return an answer without a power that nobody measured, and with the reason."""
+    """Return an answer; if its power was not measured, remove the power and flag the reason."""
     if not on:
         answer.flags.append("switched-off")
     elif broken:
@@ -111,10 +111,10 @@ def judged(answer: Answer, *, on: bool, broken: bool = False) -> Answer:
 
 
 class Document:
-    """A JSON answer that is read by path; `flags` keeps what could not be read.
+    """A JSON answer that is read by path; `flags` says what could not be read.
 
-    cut: no whole JSON object. bad-number: a value of another type, or not finite. What is not
-    there is NaN or None, without a flag.
+    cut: no whole JSON object. bad-number: a value of another type, or not finite. A missing value
+    is NaN or None, without a flag.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -122,11 +122,11 @@ class Document:
         self.flags = ["cut"] if self._tree is None else []
 
     def at(self, *path: str | int) -> Any:
-        """Return what stands at a path of keys and places, None where nothing does."""
+        """Return the value at a path of keys and places; None if there is none."""
         return at(self._tree, *path)
 
     def number(self, *path: str | int) -> float:
-        """Return a finite number."""
+        """Return the finite number at a path, else NaN."""
         here = self.at(*path)
         value = number(here)
         if here is not None and value != value:
@@ -134,6 +134,6 @@ class Document:
         return value
 
     def text(self, *path: str | int) -> str:
-        """Return a text or number as text, "" where there is none."""
+        """Return the text or number at a path as text; "" if there is none."""
         value = self.at(*path)
         return str(value) if isinstance(value, (str, int)) else ""

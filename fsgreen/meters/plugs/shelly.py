@@ -22,7 +22,7 @@ WH_PER_WATT_MINUTE = 1 / 60
 
 
 class ShellySettings(PlugSettings):
-    """Which channel of a Shelly."""
+    """The settings of one channel of a Shelly."""
 
     channel: Annotated[int, Field(ge=0)] = 0
     """Counted from 0."""
@@ -36,7 +36,7 @@ class ShellyParser(PlugParser):
     """Readings of a Shelly; flags as `PlugParser`."""
 
     def answer(self, data: bytes) -> Answer:
-        """Return what the answer of a Shelly says."""
+        """Return the values and flags in the answer of a Shelly."""
         status = Document(data)
         channel = int(self.info.options.get("channel", 0))
         if self.info.options.get("generation") == 1:
@@ -68,7 +68,7 @@ class Shelly(Asked):
     parser = ShellyParser
 
     def identify(self) -> MeterInfo:
-        """Ask what the plug is; FsgreenError where it is none."""
+        """Ask the plug for its identity; raises FsgreenError if it is no Shelly."""
         host, channel = self.settings.host, self.settings.channel
         about = Document(get(host, "/shelly"))
         modern = about.at("gen") is not None

@@ -22,7 +22,7 @@ WH_PER_KWH = 1000.0
 
 
 class TasmotaSettings(PlugSettings):
-    """Which relay of a plug."""
+    """The settings of one relay of a plug."""
 
     relay: Count = 1
     """Counted from 1."""
@@ -34,13 +34,13 @@ class TasmotaParser(PlugParser):
     """Readings of a plug with Tasmota; flags as `PlugParser`."""
 
     def answer(self, data: bytes) -> Answer:
-        """Return what the two lines of a plug say."""
+        """Return the values and flags in the two lines of an answer."""
         relay = int(self.info.options.get("relay", 1))
         first, _, second = data.partition(b"\n")
         status, switch = Document(first), Document(second)
 
         def value(name: str, *, per_relay: bool = False) -> float:
-            """A value of this relay; devices with several give a list, or one value for all."""
+            """Return this relay's value; a plug with several gives a list, or one value for all."""
             if isinstance(status.at(*ENERGY, name), list):
                 return status.number(*ENERGY, name, relay - 1)
             return NAN if per_relay else status.number(*ENERGY, name)
@@ -67,7 +67,7 @@ class Tasmota(Asked):
     parser = TasmotaParser
 
     def identify(self) -> MeterInfo:
-        """Ask what the plug is; FsgreenError where it is none."""
+        """Ask the plug for its identity; raises FsgreenError if it has no Tasmota."""
         relay = self.settings.relay
         firmware, network = (Document(self._command(f"Status%20{nth}")) for nth in (2, 5))
         if firmware.at("WARNING") is not None:
@@ -80,7 +80,7 @@ class Tasmota(Asked):
         if relay > 1 and Document(self._command(f"Power{relay}")).at(f"POWER{relay}") is None:
             raise self._error(f"this plug has no relay {relay}")
         return self.settings.indicative(
-            # Not its host's name, which people choose, and which would leave with what they send.
+            # Not its host's name: people choose it, and would send it along with the result.
             model=f"Tasmota {version}{f', {chip}' if chip else ''}",
             serial=mac,
             asked=f"Status 8 and Power{relay}",
@@ -88,7 +88,7 @@ class Tasmota(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return the answer of the meter and that of the relay, a line each."""
+        """Return the answers of the meter and of the relay, one line each."""
         return self._command("Status%208") + b"\n" + self._command(f"Power{self.settings.relay}")
 
     def _command(self, command: str) -> bytes:

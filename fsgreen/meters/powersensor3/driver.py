@@ -37,7 +37,7 @@ TRIAL_S = 0.2  # of stream, to find the rate
 
 
 class PowerSensor3Settings(MeterSettings, Accuracy):
-    """What is told of a PowerSensor3."""
+    """The settings of a PowerSensor3."""
 
     port: str
     """The serial port, best by its name in /dev/serial/by-id."""
@@ -47,8 +47,8 @@ class PowerSensor3Settings(MeterSettings, Accuracy):
 class PowerSensor3(SerialMeter):
     """One meter on a serial port; opening asks for its settings and finds its rate.
 
-    Raises FsgreenError where the port is missing, busy or silent, or speaks something else, and
-    where the settings of a sensor cannot be used.
+    Raises FsgreenError if the port is missing, busy or silent, if another device answers, or if the
+    settings of a sensor cannot be used.
     """
 
     def __init__(self, settings: PowerSensor3Settings) -> None:
@@ -57,7 +57,7 @@ class PowerSensor3(SerialMeter):
         self._info = self._identified()
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the bytes of some `CHUNK_S`, with the time of the last; None after `timeout_s`.
+        """Return the bytes of about `CHUNK_S`, with the time of the last; None after `timeout_s`.
 
         A chunk ends when nothing is left to read, so that its time is that of its last sample.
         """
@@ -84,7 +84,7 @@ class PowerSensor3(SerialMeter):
         self._line.write(b"S")
 
     def _records(self) -> list[bytes]:
-        """Ask for the settings: a record a sensor, each drawn by any byte, and D at the end."""
+        """Ask for the settings of each sensor; any byte asks for the next, and D ends them."""
         records = [self._ask(b"R", lambda data: len(data) >= RECORD.size)]
         for _ in range(SENSORS - 1):
             records.append(self._ask(b"s", lambda data: len(data) >= RECORD.size))
@@ -159,7 +159,7 @@ class PowerSensor3(SerialMeter):
         return data
 
     def _end(self) -> None:
-        """Stop the stream and throw away what was under way, up to the mark of the stop."""
+        """Stop the stream, and throw away all bytes up to its stop mark."""
         self._ask(b"X", lambda data: data.endswith(STOPPED))
 
     def _settings_error(self, what: str) -> FsgreenError:
@@ -169,7 +169,7 @@ class PowerSensor3(SerialMeter):
 
 
 def _recorded(sensor: Sensor) -> Sensor:
-    """Return a sensor as records have it: the numbers of an unused one may be none."""
+    """Return a sensor for the description, with zeros if it is unused: its numbers may be NaN."""
     return sensor if sensor.in_use else replace(sensor, zero_v=0.0, sensitivity=0.0)
 
 

@@ -1,8 +1,8 @@
-"""The text that PowerSensor3's host library dumps: a line a sample, with a header before.
+"""The text that PowerSensor3's host library dumps: a header, then one line for each sample.
 
-The times of the lines are those at which the host read them, in bursts, and after 100 s are cut to
-milliseconds. So samples are counted by the device's stamps, as in the live stream, and the count
-is tied to the earliest of these times. Source: PowerSensor::dump and dumpCurrentWattToFile in
+The times of the lines are those at which the host read them, in bursts; after 100 s they have only
+milliseconds. Therefore samples are counted by the device's stamps, as in the live stream, and the
+count is tied to the earliest of these times. Source: PowerSensor::dump and dumpCurrentWattToFile in
 host/src/PowerSensor.cc 1.6.1, github.com/nlesc-recruit/PowerSensor3.
 """
 
@@ -21,26 +21,26 @@ from fsgreen.meters.powersensor3.packets import LATE_S, STAMP_US, counts_of, int
 from fsgreen.meters.powersensor3.text import HEAD, Lines, lines_of, refused
 
 DIGITS = 6
-"""Significant digits of a number, as C++ prints them; decimals, once times are absolute."""
+"""The significant digits that C++ prints; if times are absolute, the decimals."""
 
 UTC_S = 1e8
-"""Times above are seconds since 1970; those below since the library was opened."""
+"""Times above this are seconds since 1970; times below it count from the library's start."""
 
 MAX_LOST = 0.01
-"""A file of which more samples follow a gap was no stream of one meter."""
+"""If a larger share of samples follows a gap, the file is no stream of one meter."""
 
 NEAR = 2000
-"""Samples before and after a gap whose earliest arrival tells how long it was."""
+"""The number of samples before and after a gap whose earliest arrivals tell its length."""
 
 STAY = 10
-"""Samples that are later for so many times `NEAR` are not delayed: others were lost before them."""
+"""If samples stay late for so many times `NEAR`, they are not delayed: samples were lost."""
 
 DRIFT_S = 10.0
-"""The drift of the clocks is fitted to files that are longer."""
+"""The drift of the clocks is fitted if the file is longer than this."""
 
 
 class DumpSettings(Accuracy):
-    """What is told of a dump."""
+    """The settings of a dump."""
 
     range_w: Above0
     resolution_w: From0 = 0.0
@@ -50,12 +50,12 @@ class DumpSettings(Accuracy):
 
 
 def read_dump(data: bytes, settings: DumpSettings) -> Imported:
-    """Read a dump; raises FsgreenError where it is none, or its times contradict each other.
+    """Read a dump; raises FsgreenError if it is none, or if its times contradict each other.
 
-    Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples
-    are missing before), negative (by more than the constant error), inconsistent (power is not
-    volts times amperes, the total not the sum, or the time not that before and the step),
-    frozen (all sensors repeat themselves for longer than chance makes them).
+    Flags: cut, bad-count, bad-number (the line cannot be read and has no value), lost (samples are
+    missing before this one), negative (by more than the constant error), inconsistent (power is not
+    volts times amperes, the total is not the sum, or the time is not the previous time and the
+    step), frozen (all sensors repeat their values for longer than by chance).
     """
     lines = lines_of(data)
     stamps = lines.column("device_timestamp").astype(np.int64)
@@ -111,8 +111,8 @@ def read_dump(data: bytes, settings: DumpSettings) -> Imported:
 def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.ndarray, Mask]:
     """Return the samples' numbers, and which samples follow a loss.
 
-    The stamps tell a loss up to whole turns, the host's times how many turns: after it all samples
-    come later than before.
+    The stamps tell the length of a loss except for whole turns of the stamp. The host's times tell
+    the number of turns, since all samples after a loss come later.
     """
     counts = counts_of(stamps, int(stamps[0] - round(step_us)), step_us)
     lost = counts > 1
@@ -137,7 +137,7 @@ def _counted(stamps: np.ndarray, host_s: Floats, step_us: float) -> tuple[np.nda
 
 
 def _steps(late_s: Floats, limit_s: float) -> np.ndarray:
-    """Return the places from which on all samples are later, by groups of `NEAR` samples."""
+    """Return the places after which all samples are later, in groups of `NEAR` samples."""
     starts = np.arange(0, len(late_s), NEAR)
     least_s = np.minimum.reduceat(late_s, starts)
     padded_s = np.pad(least_s, STAY, mode="edge")
@@ -166,7 +166,7 @@ def _starts_of_seconds(numbers: np.ndarray, step_us: float) -> np.ndarray:
 
 
 def _fineness_s(host_s: Floats) -> float:
-    """Return the last digit that the times have."""
+    """Return the size of the last digit of the times."""
     top_s = float(host_s.max())
     if top_s > UTC_S:
         return 10.0**-DIGITS
@@ -174,9 +174,9 @@ def _fineness_s(host_s: Floats) -> float:
 
 
 def _contradicts(lines: Lines, pairs: list[str]) -> Mask:
-    """Return where a line contradicts itself.
+    """Return which lines contradict themselves.
 
-    A pair's power is volts times amperes, the total their sum, and the time rises by `dt_micro`.
+    A pair's power is volts times amperes, the total is the sum, and the time rises by `dt_micro`.
     """
     wrong = np.zeros(len(lines.values), dtype=bool)
     total_w = np.zeros(len(lines.values))
@@ -197,7 +197,7 @@ def _contradicts(lines: Lines, pairs: list[str]) -> Mask:
 
 
 def _resolution_w(lines: Lines, pairs: list[str], volts: float | None) -> float:
-    """Return the step of power: the smallest of each current, at the rails' voltages."""
+    """Return the step of power: the sum of each current's smallest step times its voltage."""
     total_w = 0.0
     for pair in pairs:
         levels_a = np.unique(lines.column(f"current{pair}")[:100_000])
@@ -210,14 +210,14 @@ def _resolution_w(lines: Lines, pairs: list[str], volts: float | None) -> float:
 
 
 def _spread(values: np.ndarray, sound: Mask, other: float = np.nan) -> np.ndarray:
-    """Return the values of sound lines at their places, at the others another one."""
+    """Return an array for all lines: `values` for the sound lines, and `other` for the rest."""
     spread = np.full(len(sound), other)
     spread[sound] = values
     return spread
 
 
 def _filled(time_s: Floats, sound: Mask, step_s: float) -> Floats:
-    """Return rising times for all lines: those of lines without one stand between the others."""
+    """Return rising times for all lines; lines without a time are interpolated."""
     places = np.flatnonzero(sound)
     first, last = places[0], places[-1]
     rows = np.arange(len(sound))

@@ -1,4 +1,4 @@
-"""A PowerSensor3 in software: firmware 1.6.1's bytes on a real pseudo-terminal."""
+"""An emulated PowerSensor3: it sends the bytes of firmware 1.6.1 on a real pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ MLX10 = Sensor("MLX10", "12V", 1.65, 0.12, True)
 
 DIVIDER = Sensor("voltage", "12V", 0.0, 0.0877, True)
 MLX50 = Sensor("MLX50", "12V", 1.65, 0.0264, True)
-"""For up to 62 A, where a converter of 3.3 V ends: 750 W at 12 V."""
+"""For up to 62 A, the end of a 3.3 V converter: 750 W at 12 V."""
 
 
 def record_of(sensor: Sensor) -> bytes:
-    """Return the settings of a sensor as the device sends them."""
+    """Return the record in which the device sends the settings of a sensor."""
     kind, pair = sensor.kind.encode("ascii"), sensor.pair.encode("ascii")
     return RECORD.pack(kind, pair, sensor.zero_v, sensor.sensitivity, sensor.in_use)
 
 
 def levels_of(values: Floats, sensor: Sensor) -> np.ndarray:
-    """Return the levels that a sensor shows for values in A or V; beyond its ends it clips."""
+    """Return the levels that a sensor shows for values in A or V; it clips at its ends."""
     levels = np.rint((values * sensor.sensitivity + sensor.zero_v) * TOP / ADC_V)
     return np.clip(levels, 0, TOP).astype(np.uint16)
 
 
 def stream_of(levels: np.ndarray, stamps_us: np.ndarray) -> bytes:
-    """Return the bytes of samples: a row of eight levels, and the stamp, for each."""
+    """Return the bytes of samples, each with a stamp and a row of eight levels."""
     rows = np.empty((len(levels), SAMPLE_B), dtype=np.uint8)
     stamps = np.asarray(stamps_us, dtype=np.int64) % STAMP_US
     rows[:, 0], rows[:, 1] = 0xF0 | stamps >> 6, 0x40 | stamps & 0x3F
@@ -56,9 +56,10 @@ def stream_of(levels: np.ndarray, stamps_us: np.ndarray) -> bytes:
 
 
 class Emulator(TerminalEmulator):
-    """One emulated meter, whose one rail has `volts`.
+    """One emulated meter with one rail of `volts`.
 
-    `load_a`: amperes at times in seconds since entry. `sensors`: current and voltage.
+    `load_a` gives the amperes at times in seconds since the start. `sensors` are those of the
+    rail's current and voltage.
     """
 
     version = f"F411-1.6.1-{EMULATED}"
@@ -77,7 +78,7 @@ class Emulator(TerminalEmulator):
         self._records: deque[bytes] = deque()
 
     def hear(self, data: bytes) -> None:
-        """Answer each byte; during settings any byte draws the next record."""
+        """Answer each byte; while it sends settings, any byte asks for the next record."""
         for byte in data:
             self.obey(bytes([byte]))
 
@@ -86,7 +87,7 @@ class Emulator(TerminalEmulator):
         return PAUSE_S if self.streaming else None
 
     def speak(self) -> None:
-        """Send the samples that are due; while bytes wait, they are lost as in the firmware."""
+        """Send the due samples; while bytes wait, they are lost, as in the firmware."""
         if self.streaming:
             taken_count = self.taken_count()
             numbers = np.arange(self._sent_count, taken_count)
@@ -112,7 +113,7 @@ class Emulator(TerminalEmulator):
             self.write(f"{self.version}\r\n".encode("ascii"))
 
     def taken_count(self) -> int:
-        """Return how many samples there have been."""
+        """Return how many samples were taken so far."""
         return int((time.monotonic() - self._began_s) * self.rate_hz)
 
     def stream(self, numbers: np.ndarray) -> bytes:
@@ -126,5 +127,5 @@ class Emulator(TerminalEmulator):
 
 
 def of_power(power_w: Callable[[], float], _: str) -> Emulator:
-    """Return a meter whose one rail of 12 V has this power; it tells no serial number."""
+    """Return a meter with one rail of 12 V that has this power; it has no serial number."""
     return Emulator(lambda _: np.asarray(power_w() / 12.0), (MLX50, DIVIDER))

@@ -1,9 +1,9 @@
 """The bytes of a PowerSensor3: its settings, and the samples of its stream.
 
-A sample is 18 bytes: a stamp, then the levels of eight sensors, two bytes each. Byte 1 has bit 7
-set, then three bits of sensor and the upper four of ten bits of value; byte 2 has bit 7 clear,
-then a marker, then the lower six bits. The stamp calls itself sensor 7 and has the marker set; it
-counts microseconds and is taken at the end of the six conversions that a sample averages.
+A sample has 18 bytes: a stamp, then the levels of eight sensors, two bytes each. Byte 1 has bit 7
+set, then three bits of the sensor's number and the upper four of the value's ten bits. Byte 2 has
+bit 7 clear, then a marker, then the lower six bits. The stamp has sensor number 7 and the marker
+set; it counts microseconds, and is taken at the end of the six conversions that a sample averages.
 
 Source: firmware and host library 1.6.1, github.com/nlesc-recruit/PowerSensor3 (files
 device/PowerSensor/PowerSensor.ino, host/src/PowerSensor.cc, host/src/sensors.cc,
@@ -29,16 +29,16 @@ LEVELS = 1024
 TOP = LEVELS - 1
 ADC_V = 3.3
 STAMP_US = 1024
-"""The stamp starts anew at this many microseconds."""
+"""The stamp restarts at 0 after this many microseconds."""
 
 RECORD = struct.Struct("<16s16sff?")
-"""Settings of one sensor: type, name of its pair, zero in volts, volts per unit, in use."""
+"""The settings of one sensor: type, name of its pair, zero in volts, volts per unit, in use."""
 
 STOPPED = b"\xff\x3f\xff\x3f"
 """The end of a stream."""
 
 EMULATED = "emulated"
-"""A firmware version that ends so is no instrument's."""
+"""If a firmware version ends so, the meter is no instrument."""
 
 SAMPLE_B = 2 * (SENSORS + 1)
 _FIXED = np.array([0xF0, 0xC0, 0xF0, 0x80] + [0xF0, 0xC0] * (SENSORS - 1), dtype=np.uint8)
@@ -46,15 +46,15 @@ _WANTED = np.array(
     [0xF0, 0x40] + [byte for nth in range(SENSORS) for byte in (0x80 | nth << 4, 0)],
     dtype=np.uint8,
 )
-"""The bits of a sample that are always the same; the marker is free at sensor 0."""
+"""The bits that are the same in every sample; the marker of sensor 0 may have any value."""
 
 EARLIEST = 0.65
-"""Stamps are microseconds late at times; one nearer to the last is a turn of the stamp away, as
-after 20 lost samples of 50 us."""
+"""Stamps may be some microseconds late. If a stamp is nearer than this to the previous one, a turn
+of the stamp lies between them, for example after 20 lost samples of 50 us."""
 
 WINDOW_S = 1.0
 LATE_S = 1.5e-6 * STAMP_US
-"""Samples that are later than this, and stay so, show that some were lost before them."""
+"""If samples are later than this, and stay late, samples were lost before them."""
 
 Samples = NDArray[np.uint8]
 Numbers = NDArray[np.int64]
@@ -62,7 +62,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Sensor:
-    """Settings of a sensor: a level stands for (its voltage - `zero_v`) / `sensitivity`.
+    """The settings of a sensor: a level stands for (its voltage - `zero_v`) / `sensitivity`.
 
     `sensitivity` is in V/A for a current sensor, V/V for a voltage sensor.
     """
@@ -81,7 +81,7 @@ class Sensor:
 
     @property
     def sound(self) -> bool:
-        """Whether levels can be converted."""
+        """Whether its levels can be converted."""
         return math.isfinite(self.zero_v) and math.isfinite(self.sensitivity or math.nan)
 
     def values(self) -> Floats:
@@ -94,9 +94,9 @@ def _text(field: bytes) -> str:
 
 
 def samples_of(data: bytes) -> tuple[Samples, bytes]:
-    """Return the whole samples in some bytes, one a row, and the bytes of one under way.
+    """Return the whole samples in some bytes, one in each row, and the bytes of an unfinished one.
 
-    What fits no sample is passed over byte by byte, as a stop mark (FF 3F) is between samples.
+    Bytes that fit no sample are skipped, for example a stop mark (FF 3F) between samples.
     """
     row = np.frombuffer(data, dtype=np.uint8)
     starts = np.flatnonzero((row[:-1] >= 0xF0) & ((row[1:] & 0xC0) == 0x40))
@@ -112,13 +112,13 @@ def samples_of(data: bytes) -> tuple[Samples, bytes]:
 
 
 def values_of(samples: Samples, place: int) -> Numbers:
-    """Return the ten-bit values at a place of each sample: 0 the stamp, then the sensors."""
+    """Return the ten-bit values at a place of each sample: 0 is the stamp, then the sensors."""
     upper = samples[:, 2 * place].astype(np.int64) & 0x0F
     return upper << 6 | samples[:, 2 * place + 1] & 0x3F
 
 
 def interval_us(stamps: Numbers) -> float:
-    """Return the mean interval of samples by their stamps, without those that gaps part; or NaN."""
+    """Return the mean interval of samples by their stamps, without gaps; NaN if there is none."""
     steps_us = np.diff(stamps) % STAMP_US
     if not len(steps_us):
         return math.nan
@@ -127,9 +127,9 @@ def interval_us(stamps: Numbers) -> float:
 
 
 def counts_of(stamps: Numbers, before: int, interval_us: float) -> Numbers:
-    """Return how many samples after its predecessor each comes, but for whole turns of the stamp.
+    """Return the distance of each sample from its predecessor, in samples.
 
-    `before`: the stamp before the first.
+    Whole turns of the stamp are not seen. `before` is the stamp before the first sample.
     """
     steps_us = np.diff(stamps, prepend=before) % STAMP_US
     steps_us[steps_us < EARLIEST * interval_us] += STAMP_US
@@ -139,9 +139,9 @@ def counts_of(stamps: Numbers, before: int, interval_us: float) -> Numbers:
 class PowerSensor3Parser:
     """Readings from the chunks of one capture: the sum of all pairs of sensors.
 
-    Volts and amperes are given where one pair is in use. Times are even: samples are counted by
+    Volts and amperes are given if only one pair is in use. Times are even: samples are counted by
     their stamps, and the count is tied to the host's clock by the arrival of the chunks. Stamps
-    tell a loss but for multiples of 1024 us; those the arrival tells.
+    tell a loss except for multiples of 1024 us, which the arrival tells.
 
     Flags: lost (samples are missing before this one), clipped (a level at the top, or a current
     at the bottom), underflow (a voltage at the bottom), negative (by more than the constant
@@ -165,7 +165,7 @@ class PowerSensor3Parser:
         self._stamp: int | None = None
 
     def feed(self, chunk: Chunk) -> Readings:
-        """Return the readings that `chunk` completes; its time is that of its last byte."""
+        """Return the readings that `chunk` completes; its time is the time of its last byte."""
         samples, self._held = samples_of(self._held + chunk.data)
         if not len(samples):
             return Readings(np.empty(0), np.empty(0))
@@ -199,7 +199,7 @@ class PowerSensor3Parser:
         )
 
     def _counted(self, stamps: Numbers, arrived_s: float) -> tuple[Numbers, Mask]:
-        """Return the numbers of samples, and which of them come after lost ones."""
+        """Return the numbers of samples, and which of them come after lost samples."""
         if self._stamp is None:
             self._stamp = int(stamps[0] - round(self._interval_us))
         counts = counts_of(stamps, self._stamp, self._interval_us)

@@ -1,4 +1,4 @@
-"""The lines of a PowerSensor3 dump: which can be read, and the numbers of those."""
+"""Read the lines of a PowerSensor3 dump: find the sound lines, and parse their numbers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ALLOWED[list(b"0123456789+-.e ")] = True
 
 @dataclass(frozen=True)
 class Lines:
-    """Numbers of the sound lines, a row each, and why the others are not sound.
+    """The numbers of the sound lines, one row each, and the flaws of the others.
 
-    `sound` and `flaws` have a place for every line; `markers` are the places of those that the
-    user marked.
+    `sound` and `flaws` have a place for every line; `markers` are the places of the lines that the
+    user marked, with the marks.
     """
 
     columns: list[str]
@@ -39,7 +39,7 @@ class Lines:
 
 
 def lines_of(data: bytes) -> Lines:
-    """Read the lines of a dump; raises FsgreenError where it has no header or no lines."""
+    """Read the lines of a dump; raises FsgreenError if it has no header or no lines."""
     data = data.replace(b"\r\n", b"\n")
     head, _, body = data.partition(b"\n")
     columns = head.decode("latin-1").split(" ")
@@ -83,7 +83,7 @@ def lines_of(data: bytes) -> Lines:
 
 
 def _numbers(text: bytes, columns: list[str]) -> Floats:
-    """Return the numbers of lines that have as many fields as `columns`; NaN where one is none."""
+    """Return the numbers of lines that have all `columns`; NaN if a field is no number."""
     import pandas as pd
 
     form: dict[str, Any] = {
@@ -105,7 +105,7 @@ def _numbers(text: bytes, columns: list[str]) -> Floats:
 
 
 def refused(what: str) -> FsgreenError:
-    """Return the error of a dump that cannot be trusted."""
+    """Return the error for a dump that cannot be trusted."""
     return FsgreenError(
         what,
         where="PowerSensor3 dump",

@@ -1,9 +1,9 @@
 """`spl.txt`, the log of SPEC's power daemon (PTDaemon) for a power analyzer.
 
 A reading is a line `Time,01-22-2021 15:05:14.313,Watts,22.970000,Volts,227.370000,Amps,0.204340,
-PF,0.494400,Mark,LABEL`, with the fields of each channel (`Ch1,Watts,...`) or analyzer
-(`Analyzer1,Time,...`) after it where several are added up; -1 says that there is no value. Other
-lines are messages. Source: github.com/mlcommons/power-dev, which runs the daemon, reads its log
+PF,0.494400,Mark,LABEL`. If several channels or analyzers are added up, the fields of each follow
+(`Ch1,Watts,...` or `Analyzer1,Time,...`). -1 stands for no value. Other lines are messages.
+Source: github.com/mlcommons/power-dev, which runs the daemon, reads its log
 (ptd_client_server/lib/server.py and its tests, compliance/check.py) and shows dates both month
 first (the code) and day first (its README). The time zone is not in the file.
 """
@@ -43,11 +43,11 @@ PART = re.compile(r",(?:Ch\d+|Analyzer\d+,Time,[^,]*),Watts,([^,]*)")
 BEGUN = re.compile(r"Time,([^,]*),Watts,")
 MARK_DATE = re.compile(r"(?<!\d)(20\d\d)-(\d\d)-(\d\d)(?!\d)")
 NO_VALUE = re.compile(r"-[12](?:\.0*)?|-?nan|-?inf", re.IGNORECASE)
-"""-1: not asked for, or none yet; -2: the analyzer gave none."""
+"""-1: the value was not asked for, or there is none yet; -2: the analyzer gave no value."""
 
 QUANTITIES = ("power", "voltage", "current", "factor")
 GAIN_ERROR = 0.01
-"""SPEC accepts no reading of more uncertainty (compliance/check.py: "above 1.00% limit")."""
+"""SPEC accepts no reading with a higher uncertainty (compliance/check.py: "above 1.00% limit")."""
 
 MARGIN_W = 0.3
 SUM_AGREEMENT = 0.01
@@ -55,14 +55,14 @@ SUM_AGREEMENT = 0.01
 
 @dataclass
 class Log(files.Rows):
-    """The readings of a log, the power of each channel or analyzer of theirs, and their marks."""
+    """The readings of a log, the power of each channel or analyzer in them, and their marks."""
 
     parts: list[list[str]] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
 
 
 class PtdaemonSettings(FileSettings):
-    """What is told of a log."""
+    """The settings of a log."""
 
     dates: Order = ""
     mark: str = ""
@@ -75,8 +75,8 @@ class PtdaemonSettings(FileSettings):
 def read(data: bytes, settings: PtdaemonSettings) -> Imported:
     """Read a log; see docs/meters/ptdaemon.md for the settings.
 
-    Raises FsgreenError on a file that is none of the daemon's, whose dates stay ambiguous or
-    contradict a setting, or whose times go back.
+    Raises FsgreenError if the file is not from the daemon, if its dates are ambiguous or contradict
+    a setting, or if its times go back.
     """
     report = Report(settings.name)
     range_w = settings.range_w or float("inf")
@@ -141,7 +141,7 @@ def _rows(text: str, mark: str, report: Report) -> Log:
 
 
 def _about_s(marks: list[str]) -> Floats | None:
-    """The days that marks such as 2021-01-22_15-05-02_ranging name; None if none does."""
+    """Return the days in marks such as 2021-01-22_15-05-02_ranging; None if no mark has one."""
     days = {}
     for mark in set(marks):
         day = MARK_DATE.search(mark)
@@ -158,9 +158,9 @@ def _known(text: str) -> str:
 
 
 def _unanswered(rows: Log, time_s: Floats, report: Report) -> set[int]:
-    """Return the lines that have no power and whose time is not after that of the line before.
+    """Return the lines without power whose time is not after the previous line's.
 
-    The daemon writes one where the analyzer did not answer. The gap marks the reading after it.
+    The daemon writes such a line if the analyzer did not answer. The gap marks the next reading.
     """
     latest_s, found = -np.inf, set()
     for place, now_s in enumerate(time_s):
@@ -176,7 +176,8 @@ def _unanswered(rows: Log, time_s: Floats, report: Report) -> set[int]:
 def _check_sum(power_w: Floats, parts: Sequence[Sequence[str]], flags: Flags) -> None:
     """Mark a power that is not the sum of its channels or analyzers, or lacks one of them.
 
-    One that never has a value is off; one that lacks it now and then was left out of the sum.
+    A channel that never has a value is off. If a channel lacks a value only sometimes, it was left
+    out of the sum then.
     """
     count = max(map(len, parts))
     parts_w = np.full((len(parts), count), NAN)

@@ -1,12 +1,13 @@
 """CSV of a Quarch power module (PPM, PAM), as QIS, quarchpy and QPS write it.
 
-A header `Time uS,5V voltage mV,5V current uA,5V power uW,...,Tot uW`: time, then rail, group and
-unit; then one line a sample. Sources: the sample Stream.csv and connection_QIS.py of
-github.com/QuarchTechnologyLtd/QuarchPy, and the application notes AN-021 to AN-025 of
-github.com/QuarchTechnologyLtd/quarchpy-appnotes (`Time us`, `Total power uW`, quoted cells, blank
-lines, statistics at the end). Values that a module has not yet measured are blank; an AC module
-gives active power as `L1_PAct power mW` and `Tot_PAct power mW`. The stream ends in an overrun
-where the host was too slow. The file holds neither date nor accuracy.
+The header is `Time uS,5V voltage mV,5V current uA,5V power uW,...,Tot uW`: the time, then rail,
+group and unit of each column. One line follows for each sample. Values that a module has not yet
+measured are blank. An AC module gives active power as `L1_PAct power mW` and `Tot_PAct power mW`.
+If the host was too slow, the stream ends with an overrun. The file holds neither date nor accuracy.
+
+Sources: the sample Stream.csv and connection_QIS.py of github.com/QuarchTechnologyLtd/QuarchPy, and
+the application notes AN-021 to AN-025 of github.com/QuarchTechnologyLtd/quarchpy-appnotes
+(`Time us`, `Total power uW`, quoted cells, blank lines, statistics at the end).
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ CELL = re.compile(
     r"(?P<rail>\S+) (?P<group>voltage|current|power) (?P<prefix>[num]?)(?P<unit>[VAW])"
 )
 OTHER = re.compile(r"\S+ (?:VA|VAR|PF%?|Freq) \S+")
-"""What an AC module measures besides."""
+"""The other columns that an AC module measures."""
 
 AC_RAIL = re.compile(r"L[123](?:_\w+)?|Neutral(?:_\w+)?")
 ACTIVE = "_PAct"
 PREFIX = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 UNIT = {"voltage": "V", "current": "A", "power": "W"}
 MOST_DECIMALS = 6
-"""More are those of a mean, not of the module."""
+"""A value with more decimals is a mean, and not the module's."""
 
 WHOLE = 1e-3
 PRODUCT_AGREEMENT = 0.05
-"""By how much products of mean volts and mean amperes may differ from the mean power."""
+"""The share by which mean volts times mean amperes may differ from the mean power."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """Where a header has its columns: by rail and group, and the total."""
+    """A header: the places of its columns by rail and group, and of the total."""
 
     separator: str
     time: str
@@ -69,7 +70,7 @@ class Header:
 
 
 class QuarchSettings(FileSettings):
-    """What is told of a file."""
+    """The settings of a file."""
 
     rails: Texts = ()
     """The rails to add; by default all."""
@@ -80,8 +81,8 @@ class QuarchSettings(FileSettings):
 def read(data: bytes, settings: QuarchSettings) -> Imported:
     """Read a file; see docs/meters/quarch.md for the settings.
 
-    Raises FsgreenError on a file that is none of Quarch's or has no power in it, a rail that is
-    not there, times that go back, and more than a few damaged rows.
+    Raises FsgreenError if the file is not from Quarch or has no power, if a rail is missing, if
+    times go back, or if more than a few rows are damaged.
     """
     report = Report(settings.name)
     wanted, range_w = settings.rails, settings.range_w or float("inf")
@@ -166,7 +167,7 @@ def _header(line: str, report: Report) -> Header:
 
 
 def _rails(header: Header, wanted: Sequence[str], report: Report) -> list[str]:
-    """The rails that add up: those wanted, else all that have power or volts and amperes."""
+    """Return the rails to add up: those wanted, else all that have power or volts and amperes."""
     usable = [
         rail
         for rail, groups in header.rails.items()
@@ -189,7 +190,7 @@ def _rails(header: Header, wanted: Sequence[str], report: Report) -> list[str]:
 
 
 def _kept(table: Table, report: Report) -> Table:
-    """The table without rows that repeat the one before in every column."""
+    """Return the table without rows that repeat the previous row in every column."""
     count = len(table.values)
     if len(table.faults) + table.untimed > few(count):
         report.refuse(
@@ -223,7 +224,7 @@ def _power(
     column: Mapping[int, Floats],
     flags: Flags,
 ) -> tuple[Floats, float]:
-    """Return power and its last digit; marks what contradicts itself."""
+    """Return the power and its last digit; mark rows that contradict themselves."""
     sum_w, step_w = np.zeros(len(column[0])), 0.0
     for rail in rails:
         groups = header.rails[rail]
@@ -254,7 +255,7 @@ def _power(
 
 
 def _step(column: Mapping[int, Floats], entry: tuple[int, float]) -> float:
-    """Return the last digit of a column that is not always zero."""
+    """Return the size of a column's last digit that is not always zero."""
     values = column[entry[0]]
     values = values[np.isfinite(values)]
     decimals = next(

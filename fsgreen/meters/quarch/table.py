@@ -1,7 +1,7 @@
-"""The rows of a Quarch CSV as columns of numbers, block by block.
+"""Read the rows of a Quarch CSV as columns of numbers, block by block.
 
-A block whose bytes and counts of separators are all sound is read at once; one that is not, line
-by line, where each damaged line is told apart.
+A block is read at once if all its bytes and its counts of separators are sound. Another block is
+read line by line, to find each damaged line.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ BLOCK_B = 1 << 21
 SOUND = b"0123456789-.\r\n"
 NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 STATISTICS = "STATISTICS"
-"""Begins what Quarch's AN-022 adds at the end of a file."""
+"""The first word of the block that Quarch's AN-022 adds at the end of a file."""
 
 
 @dataclass
 class Table:
-    """Columns as rows x wanted columns, NaN where a cell is blank or damaged."""
+    """The wanted columns: `values` has one row for each line, NaN for a blank or damaged cell."""
 
     values: Floats
     faults: dict[int, str] = field(default_factory=dict)
     overruns: list[int] = field(default_factory=list)
-    """Places of the readings that an overrun came before."""
+    """The places of the readings that follow an overrun."""
     messages: list[str] = field(default_factory=list)
     untimed: int = 0
     ends_cut: bool = False
-    """The last line was cut inside its time, and is left out."""
+    """Whether the last line was cut inside its time, and is left out."""
 
 
 def read_table(body: bytes, separator: str, width: int, wanted: Sequence[int]) -> Table:
-    """Return the wanted columns, of which the first is the time, of lines of `width` cells.
+    """Return the wanted columns of lines with `width` cells; the first wanted one is the time.
 
-    Faults by place: cut (a last line without its end), bad-count, bad-number. A line without a
-    time is counted in `untimed`; a text that is no row stands in `messages`.
+    Faults by place: cut (the last line has no line end), bad-count, bad-number. A line without a
+    time is counted in `untimed`; a text that is no row is added to `messages`.
     """
     parts: list[Floats] = []
     table = Table(np.empty((0, len(wanted))))
@@ -61,7 +61,7 @@ def read_table(body: bytes, separator: str, width: int, wanted: Sequence[int]) -
 
 
 def _blocks(body: bytes) -> Iterator[bytes]:
-    """Whole lines, some at a time."""
+    """Yield blocks of whole lines."""
     start = 0
     while start < len(body):
         end = body.find(b"\n", start + BLOCK_B) + 1 or len(body)
@@ -72,7 +72,7 @@ def _blocks(body: bytes) -> Iterator[bytes]:
 def _sound(
     block: bytes, separator: str, width: int, wanted: Sequence[int]
 ) -> NDArray[np.float64] | None:
-    """The columns of a block in which nothing is odd, else None."""
+    """Return the columns of a block if all of it is sound, else None."""
     import pandas as pd
 
     mark = separator.encode("ascii")
@@ -105,7 +105,7 @@ def _sound(
 def _lines(
     block: bytes, separator: str, width: int, wanted: Sequence[int], first: int, table: Table
 ) -> tuple[Floats, bool]:
-    """The columns of a block line by line, and whether the table ended in it."""
+    """Read a block line by line; return its columns, and whether the table ended in it."""
     rows: list[list[float]] = []
     lines = block.decode("latin-1").split("\n")
     for nth, line in enumerate(lines):

@@ -1,13 +1,13 @@
 """A server's management controller over Redfish (DMTF DSP0266, DSP2046), once a second or slower.
 
-The answer that is kept is one JSON object of documents by path, each as it came. A service keeps
-the power of a chassis in one of three trees, newest first:
+An answer is stored as one JSON object of unchanged documents by path. A service keeps the power of
+a chassis in one of three trees, newest first:
 
 - environment: Chassis/ID/EnvironmentMetrics, PowerWatts and EnergykWh (DSP2046 since 2020.4);
-- power: Chassis/ID/Power, PowerControl (deprecated then, still the most common);
-- supplies: Chassis/ID/PowerSubsystem, the input power of all power supplies added.
+- power: Chassis/ID/Power, PowerControl (deprecated then, but still the most common);
+- supplies: Chassis/ID/PowerSubsystem, the sum of the input power of all power supplies.
 
-A value is named as in JSON references: PATH#/KEY/KEY.
+A value is named by a JSON reference: PATH#/KEY/KEY.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Sources:
-    """References of the values whose sum is power in watts, and energy in kilowatt-hours."""
+    """References of values, whose sums are power in watts and energy in kilowatt-hours."""
 
     tree: str
     power: tuple[str, ...]
@@ -42,24 +42,24 @@ class Sources:
 
     @property
     def paths(self) -> list[str]:
-        """The documents to ask for."""
+        """The paths of the documents to ask for."""
         return list(dict.fromkeys(path_of(name) for name in (*self.power, *self.energy_kwh)))
 
 
 def path_of(reference: str) -> str:
-    """Return the document of a reference."""
+    """Return the path of a reference's document."""
     return reference.partition("#")[0]
 
 
 def value_of(reference: str, document: Document | None) -> Any:
-    """Return what a reference names in its document, None where there is no such thing."""
+    """Return the value that a reference names in its document; None if there is none."""
     return at(document, *reference.partition("#/")[2].split("/"))
 
 
 def find_chassis(service: Service, wanted: str) -> str:
-    """Return the path of the chassis with this id; of the only one, where none is wanted.
+    """Return the path of the chassis with this id, or of the only one if no id is wanted.
 
-    Raises FsgreenError where there is none, or more than one.
+    Raises FsgreenError if there is none, or more than one.
     """
     paths = _members(service.document(f"{ROOT}/Chassis"))
     fitting = [path for path in paths if wanted in ("", path.rstrip("/").rpartition("/")[2])]
@@ -73,9 +73,9 @@ def find_chassis(service: Service, wanted: str) -> str:
 
 
 def find_sources(service: Service, chassis: Document, tree: str, control: str) -> Sources:
-    """Return where the power of a chassis stands; in `tree`, or for auto in the first that has it.
+    """Return the references of a chassis' power in `tree`; auto means the first tree with power.
 
-    Raises FsgreenError where there is no power.
+    Raises FsgreenError if there is no power.
     """
     for name, find in TREES.items():
         if tree in ("auto", name):
@@ -155,7 +155,7 @@ def _members(collection: Document) -> list[str]:
 
 
 class RedfishSettings(MeterSettings):
-    """Which chassis of which service."""
+    """The settings: a service, and one of its chassis."""
 
     url: str
     """The service, https://HOST[:PORT]."""
@@ -182,13 +182,13 @@ class RedfishSettings(MeterSettings):
 
 
 class RedfishParser(AnswerParser):
-    """Watts, and watt-hours where the service counts them, from the documents of one answer.
+    """Watts, and watt-hours if the service counts them, from the documents of one answer.
 
     Flags: cut (no JSON), missing (no such value, or null), bad-number, and those of `Checks`.
     """
 
     def answer(self, data: bytes) -> Answer:
-        """Return what the documents say."""
+        """Return the values and flags in the documents."""
         texts = (json_object(data) or {}).items()
         documents = {
             path: json_object(text.encode("latin-1", "replace"))
@@ -226,7 +226,7 @@ class Redfish(Asked):
         super().__init__(settings)
 
     def identify(self) -> MeterInfo:
-        """Find the chassis and where its power stands; raises FsgreenError."""
+        """Find the chassis and its power, and describe them; raises FsgreenError."""
         chosen = self.settings
         about = self._service.document(find_chassis(self._service, chosen.chassis))
         sources = find_sources(self._service, about, chosen.tree, chosen.control)
@@ -242,7 +242,7 @@ class Redfish(Asked):
         )
 
     def ask(self) -> bytes:
-        """Return the documents as they are, by path."""
+        """Return the documents by path, unchanged."""
         bodies = {path: self._service.get(path).decode("latin-1") for path in self._paths}
         return json.dumps(bodies).encode("ascii")
 

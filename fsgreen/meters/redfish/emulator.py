@@ -1,4 +1,4 @@
-"""A Redfish service in software, on this machine: one chassis that tells its power."""
+"""An emulated Redfish service on this machine, with one chassis that gives its power."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHASSIS = "/redfish/v1/Chassis/1"
 
 
 class Redfish(WebEmulator):
-    """A service that anyone on this machine may ask; `power_w` is called for every reading."""
+    """A service that anyone on this machine may ask; it calls `power_w` for every reading."""
 
     def __init__(self, power_w: Callable[[], float], serial: str = "EMULATED1") -> None:
         super().__init__()
@@ -25,11 +25,11 @@ class Redfish(WebEmulator):
         return {"url": self.url}
 
     def document(self, path: str) -> Any:
-        """Return what a path holds."""
+        """Return the document at a path; None if there is none."""
         return self.documents().get(path)
 
     def documents(self) -> dict[str, Any]:
-        """Return what the service holds now, by path."""
+        """Return the service's present documents by path."""
         about = {"Id": "1", "Manufacturer": "Emulated", "Model": "Server"}
         metrics = f"{CHASSIS}/EnvironmentMetrics"
         return {

@@ -1,6 +1,6 @@
-"""A Redfish service over HTTPS: one connection that is kept, and nothing but GET.
+"""A Redfish service over HTTPS: one kept connection, and only GET requests.
 
-No proxy and no redirection is followed: either would hand the password to another host.
+Proxies and redirections are not followed, because they would give the password to another host.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 class Service:
     """The service at `url`, https://HOST[:PORT]; plain http only on this machine.
 
-    `ca_file` holds the certificate, or its issuer's, in place of the system's; certificates are
-    always checked. Raises FsgreenError where the address or the file is wrong.
+    `ca_file` holds the service's certificate or its issuer's, and replaces the system's;
+    certificates are always checked. Raises FsgreenError if the address or the file is wrong.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Service:
         self._line: HTTPConnection | None = None
 
     def get(self, path: str) -> bytes:
-        """Return the body at a path; raises FsgreenError for any answer but 200."""
+        """Return the body at a path; raises FsgreenError if the status is not 200."""
         from http.client import HTTPException
 
         kept = self._line is not None
@@ -55,7 +55,7 @@ class Service:
             status, body = self._exchange(path)
         except (ConnectionError, HTTPException) as error:
             self.close()
-            if kept:  # a service may end a connection that rested
+            if kept:  # a service may end an idle connection
                 return self.get(path)
             raise self._failed(path, repr(error)) from error
         except (OSError, ValueError) as error:
@@ -67,7 +67,7 @@ class Service:
         return body
 
     def document(self, path: Any) -> dict[str, Any]:
-        """Return the JSON object at a path; raises FsgreenError where there is none."""
+        """Return the JSON object at a path; raises FsgreenError if there is none."""
         if not isinstance(path, str) or not path.startswith("/"):
             raise self._failed(str(path), "this is no path of a Redfish service")
         document = json_object(self.get(path))

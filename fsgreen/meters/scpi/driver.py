@@ -1,6 +1,6 @@
 """SCPI power analyzers of the WT300 and WT300E series, through PyVISA and PyVISA-py.
 
-Ranges are fixed before a trial and checked in every answer; every setting is read back, and the
+Ranges are fixed before a trial and checked in every answer. Every setting is read back, and the
 analyzer's own list of errors must be empty. Its integrator counts watt-hours during a trial.
 Source of the commands: Yokogawa IM WT310E-17EN and IM WT310-17EN, chapter 6.
 """
@@ -26,7 +26,7 @@ from fsgreen.trace import MeterInfo
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,12})?([eE][+-]?[0-9]{1,2})?", re.ASCII)
 NOT_A_NUMBER, INFINITY = 9.91e37, 9.9e37
-"""What SCPI-1999, volume 1, 7.2.1.4, and the WT300 series answer for no value and for too large."""
+"""The answers for no value and for too high a value (SCPI-1999, vol. 1, 7.2.1.4; WT300 series)."""
 
 MISSING = re.compile(r"NAN|-{2,}|\*{2,}", re.IGNORECASE)
 OVER = re.compile(r"[+-]?INF|-*(O\.?L|OF|OVER)-*", re.IGNORECASE)
@@ -39,18 +39,17 @@ class ScpiParser(AnswerParser):
     """Readings of one element of an analyzer.
 
     Flags: cut (no end of line), bad-count, bad-number, missing (NAN, dashes), over-range (INF, OL,
-    huge numbers), inconsistent also where a range is not the one that was fixed, and those of
-    `Checks`.
+    huge numbers), inconsistent (also if a range is not the fixed one), and those of `Checks`.
     """
 
     def __init__(self, info: MeterInfo) -> None:
         self._items: list[str] = list(info.options.get("items", ()))
         self._fixed: dict[str, float] = dict(info.options.get("ranges", {}))
-        # Where volts and amperes are means over several elements, their product says nothing.
+        # If volts and amperes are means over several elements, their product says nothing.
         super().__init__(info, float("inf") if info.options.get("sigma") else 0.005 * info.range_w)
 
     def answer(self, data: bytes) -> Answer:
-        """Return what an answer says."""
+        """Return the values and flags in an answer."""
         text = data.decode("latin-1")
         answer = Answer()
         cells = [cell.strip() for cell in text.split(",")]
@@ -73,7 +72,7 @@ class ScpiParser(AnswerParser):
 
 
 def _number(cell: str, flags: list[str]) -> float:
-    """Return the number in a cell; NaN, and a flag, where there is none."""
+    """Return the number in a cell; if there is none, return NaN and add a flag."""
     if NUMBER.fullmatch(cell):
         number = float(cell)
         if abs(number) < INFINITY:
@@ -89,7 +88,7 @@ def _number(cell: str, flags: list[str]) -> float:
 
 
 class Scpi(Asked):
-    """An analyzer, whose integrator counts from start to stop."""
+    """An analyzer with an integrator that counts from start to stop."""
 
     settings: Setup
     parser = ScpiParser
@@ -102,7 +101,7 @@ class Scpi(Asked):
         super().__init__(settings)
 
     def identify(self) -> MeterInfo:
-        """Set the analyzer up, and return what it is and what it answers that it is set to."""
+        """Set the analyzer up, and return its description and the settings that it confirms."""
         self._visa.connect()
         self._visa.write("*CLS")
         maker, model, serial, firmware = self._identity()
@@ -140,11 +139,11 @@ class Scpi(Asked):
         return self._visa.ask(VALUES)
 
     def release(self) -> None:
-        """Let the analyzer go, set as it is."""
+        """End the connection; the analyzer keeps its settings."""
         self._visa.close()
 
     def start(self) -> None:
-        """Set the analyzer up anew, begin to count, and ask at the next `read`."""
+        """Set the analyzer up again, and begin to count; the next `read` asks."""
         super().start()
         if self.settings.integrate:
             self._visa.write(":INTEGRATE:START")
@@ -152,13 +151,13 @@ class Scpi(Asked):
             self._visa.check_errors()
 
     def stop(self) -> None:
-        """Ask no more, and stop counting; harmless on a stopped or lost meter."""
+        """Stop asking and counting. It is harmless on a stopped or lost meter."""
         super().stop()
         with suppress(FsgreenError):
             self._halt()
 
     def _halt(self) -> None:
-        """Stop counting, where we count."""
+        """Stop the integration if we began it."""
         if self._integrating and self._visa.connected:
             self._visa.write(":INTEGRATE:STOP")
             self._visa.check_errors()
@@ -175,7 +174,7 @@ class Scpi(Asked):
         return parts
 
     def _end_integration(self) -> None:
-        """Make way for the settings; an integration that is not ours is not ended."""
+        """Stop and reset our integration before a setup; refuse to end one that is not ours."""
         if self._visa.query(":INTEGRATE:STATE?").upper().startswith("STAR"):
             if not self._integrating:
                 raise self._visa.error(
@@ -186,7 +185,7 @@ class Scpi(Asked):
         self._visa.write(":INTEGRATE:RESET")
 
     def _set(self, header: str, value: str) -> str:
-        """Set, and return what the analyzer then answers that it is set to."""
+        """Set a value, and return the analyzer's answer to the question for it."""
         self._visa.write(f"{header} {value}")
         answer = self._visa.query(f"{header}?")
         if not same_setting(value, answer):
@@ -199,7 +198,7 @@ class Scpi(Asked):
 
 
 def _missing() -> str | None:
-    """Why nothing can be asked here, and what to install, or None."""
+    """Return why nothing can be asked here and what to install, or None."""
     present = find_spec("pyvisa") and find_spec("pyvisa_py")
     return None if present else 'PyVISA or PyVISA-py is missing: pip install "fsgreen[scpi]"'
 

@@ -1,7 +1,7 @@
-"""A power analyzer in software: a WT310E on a TCP port of 127.0.0.1, which PyVISA-py opens.
+"""An emulated power analyzer: a WT310E on a TCP port of 127.0.0.1, which PyVISA-py opens.
 
-It takes the commands that the driver `scpi` sends, keeps a list of errors, refuses what it does
-not know or cannot do, and counts watt-hours between INTEGRATE:START and STOP.
+It takes the commands that the driver `scpi` sends, keeps a list of errors, refuses unknown or
+impossible commands, and counts watt-hours between INTEGRATE:START and STOP.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RATES_S = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 MAINS_V = 230.0
 POWER_FACTOR = 0.95
 OVERLOAD = 1.3
-"""How far above its range an input is still measured."""
+"""An input is still measured up to this multiple of its range."""
 
 UNDEFINED, OUT_OF_RANGE, RUNNING = (
     '113,"Undefined Header"',
@@ -31,7 +31,7 @@ NO_ERROR = '0,"No error"'
 
 
 class EmulatedAnalyzer(ServerEmulator):
-    """One analyzer for as long as its context lasts; `resource` is what a driver opens."""
+    """One analyzer that runs in the `with` block; a driver opens its `resource`."""
 
     def __init__(self, power_w: Callable[[], float], serial: str = "C2QK12345E") -> None:
         server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _handler(self))
@@ -70,7 +70,7 @@ class EmulatedAnalyzer(ServerEmulator):
         return {"resource": self.resource}
 
     def obey(self, command: str) -> str | None:
-        """Return the answer to a command, with its end of line, None where it has none."""
+        """Return the answer to a command, with its end of line; None if it has none."""
         header, _, value = command.partition(" ")
         if header.endswith("?"):
             answer = self._answer(header[:-1])
@@ -129,7 +129,7 @@ class EmulatedAnalyzer(ServerEmulator):
             self._counted_s = now_s
 
     def values(self) -> list[str]:
-        """Return what stands in the list of numeric items."""
+        """Return the values of the numeric items."""
         self._count()
         power_w = self.power_w()
         current_a = power_w / (MAINS_V * POWER_FACTOR)
@@ -151,12 +151,12 @@ class EmulatedAnalyzer(ServerEmulator):
 
 
 def _handler(analyzer: EmulatedAnalyzer) -> type[socketserver.StreamRequestHandler]:
-    """Return the class that answers for an analyzer, as socketserver wants one."""
+    """Return the class that answers for an analyzer: socketserver takes a class."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             for line in self.rfile:
-                # Else what follows a command without an answer waits for 40 ms.
+                # Without this, the data after a command without an answer waits for 40 ms.
                 self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
                 answer = analyzer.obey(line.decode("latin-1").strip())
                 if answer is not None:

@@ -1,4 +1,4 @@
-"""What an SCPI power analyzer is set to, and how well it then measures."""
+"""The setup of an SCPI power analyzer, and its accuracy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIRINGS = {"": 1, "P1W2": 1, "P1W3": 2, "P3W3": 2, "V3A3": 2, "P3W4": 3}
 
 
 class Setup(MeterSettings):
-    """What an analyzer is set to."""
+    """The settings of an analyzer."""
 
     resource: str
     """The VISA resource, such as TCPIP::192.168.1.7::INSTR."""
@@ -67,16 +67,16 @@ class Setup(MeterSettings):
 
     @property
     def range_w(self) -> float:
-        """The power range: the product of the other two, over all elements."""
+        """The power range: the product of the ranges of voltage and current, for all elements."""
         return self.voltage_range_v * self.current_range_a * self.elements
 
     @property
     def resolution_w(self) -> float:
-        """One digit of a display of five, whose decimal point follows the power range."""
+        """The last of the display's five digits, whose decimal point follows the power range."""
         return 10.0 ** (math.floor(math.log10(self.range_w)) - 4)
 
     def commands(self) -> list[tuple[str, str]]:
-        """Headers and values, in the order in which an analyzer takes them."""
+        """Return headers and values, in the order in which an analyzer takes them."""
         wiring = [(":INPUT:WIRING", self.wiring)] if self.wiring else []
         items = [
             (f":NUMERIC:NORMAL:ITEM{nth}", f"{item},{self._element_of(item)}")
@@ -104,18 +104,18 @@ class Setup(MeterSettings):
         ]
 
     def errors(self, facts: Mapping[str, Any]) -> tuple[float, float]:
-        """Gain error as a fraction of the reading, and constant error in W.
+        """Return the gain error as a fraction of the reading, and the constant error in W.
 
-        The formula of the maker (IM WT310E-02EN and IM WT310-02EN, 7.3.2): reading and range
-        error, the influence of the power factor as tan(phi) times `reactive_error`, the line
-        filter's share, and twice the range error at crest factor 6.
+        The maker's formula (IM WT310E-02EN and IM WT310-02EN, 7.3.2) has the errors of reading and
+        range, tan(phi) times `reactive_error` for the power factor, and the line filter's share;
+        the range error is doubled at crest factor 6.
         """
         reactive = facts["reactive_error"] * math.tan(math.acos(self.power_factor))
         gain = facts["gain_error"] + reactive + self.line_filter * facts["filter_error"]
         return gain, facts["range_error"] * self.range_w * (2 if self.crest_factor == 6 else 1)
 
     def _element_of(self, item: str) -> str:
-        """The ranges of SIGMA are those of its elements, which share them."""
+        """Return the element to ask for an item: SIGMA's elements share the ranges of the first."""
         return "1" if item.endswith("RANGE") and self.element == "SIGMA" else self.element
 
 
@@ -127,7 +127,7 @@ def _analyzers() -> Mapping[str, Any]:
 
 
 def facts_of(model: str) -> Mapping[str, Any]:
-    """Return what `analyzers.toml` knows of a model; FsgreenError where it knows nothing."""
+    """Return the facts about a model in `analyzers.toml`; raises FsgreenError without any."""
     known = {name: facts for facts in _analyzers().values() for name in facts["models"]}
     fitting = [name for name in known if model.upper().startswith(name)]
     if not fitting:
@@ -140,7 +140,7 @@ def facts_of(model: str) -> Mapping[str, Any]:
 
 
 def same_setting(wanted: str, answered: str) -> bool:
-    """Whether an analyzer answers what was set: numbers by value, words also cut short."""
+    """Return whether an answer equals a setting: numbers by value, and words also shortened."""
     parts = [part.strip() for part in answered.split(",")]
     return len(parts) == len(wanted.split(",")) and all(
         _same(one, other) for one, other in zip(wanted.split(","), parts, strict=True)

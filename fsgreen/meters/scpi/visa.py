@@ -1,4 +1,4 @@
-"""A conversation with an instrument over VISA, whose every failure says what to do next."""
+"""A connection to an instrument over VISA; every failure says what to do next."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MAX_ERRORS = 20
 class Visa:
     """The instrument at the VISA `resource`, through the VISA `library`; connected when needed.
 
-    After a failure the connection is let go: an answer that came late would be taken for the
-    answer to the next question.
+    The connection ends after a failure, because a late answer would be taken for the answer to the
+    next question.
     """
 
     def __init__(self, resource: str, library: str) -> None:
@@ -30,7 +30,7 @@ class Visa:
         return self._line is not None
 
     def connect(self) -> None:
-        """Connect where there is no connection."""
+        """Connect, if there is no connection."""
         if self.connected:
             return
         import pyvisa
@@ -43,7 +43,7 @@ class Visa:
                 timeout=TIMEOUT_MS,
                 open_timeout=TIMEOUT_MS,
             )
-        except Exception as error:  # PyVISA-py raises plain exceptions for what it cannot reach.
+        except Exception as error:  # PyVISA-py raises plain exceptions if it cannot connect.
             raise self.error(
                 f"the analyzer cannot be reached: {error}",
                 "check its power, its cable and the setting resource; pyvisa-info tells what "
@@ -66,7 +66,7 @@ class Visa:
         return self.ask(question).decode("latin-1").strip()
 
     def check_errors(self) -> None:
-        """Empty the instrument's list of errors; FsgreenError where it holds one."""
+        """Empty the instrument's list of errors; raises FsgreenError if it holds one."""
         errors = []
         for _ in range(MAX_ERRORS):
             answer = self.query(":STATUS:ERROR?")
@@ -80,15 +80,15 @@ class Visa:
             )
 
     def close(self) -> None:
-        """Let the connection go; harmless when repeated."""
+        """End the connection. It may be repeated."""
         if self._line is not None:
-            # An instrument that has vanished cannot be told.
+            # An instrument that has vanished cannot be told to close.
             with suppress(Exception):
                 self._line.close()
             self._line = None
 
     def error(self, what: str, next_step: str) -> FsgreenError:
-        """Return the error that something is wrong with this instrument."""
+        """Return an error about this instrument."""
         return FsgreenError(what, where=self._resource, next_step=next_step)
 
     @contextmanager

@@ -1,11 +1,10 @@
 """Power distribution units over SNMP 1, 2c and 3: energy counter, power, volts and amperes.
 
-What is asked for is configuration: a preset of `pdus.toml`, or OIDs of one's own. Secrets come from
-the environment or from files, never from a testbed file. An answer is kept as a line
-`OID = Type: value` for each object asked for. `MeterInfo.options` tells which object is what:
-`objects` gives for energy, and for power, voltage and current where they are asked for, an OID and
-the worth of one count; `bits` those of the energy counter. Power that is not asked for is the mean
-between two counts of energy.
+The objects to ask for are configured: by a preset of `pdus.toml`, or by the user's own OIDs.
+Secrets come from the environment or from files, never from a testbed file. An answer is stored as
+one line `OID = Type: value` for each object. In `MeterInfo.options`, `objects` holds the OID and
+the worth of one count for each quantity that is asked for, and `bits` the bits of the energy
+counter. If power is not asked for, it is the mean between two counts of energy.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ LINE = re.compile(r"([0-9.]{1,300}) = ([A-Za-z0-9]+): ([^\n]*)\n")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,9})?", re.ASCII)
 ABSENT = ("NoSuchObject", "NoSuchInstance", "EndOfMibView", "Null")
 UNSUPPORTED = "-1"
-"""What units of APC and Server Technology answer for what they do not measure (their MIBs)."""
+"""The answer of APC's and Server Technology's units for unmeasured quantities (their MIBs)."""
 
 UPTIME = "1.3.6.1.2.1.1.3.0"
 JOULES_PER_WH = 3600.0
 HIGHEST_MAINS_V = 250.0
 
 Found = dict[str, tuple[str, str]]
-"""Type and value of every object in an answer, by OID."""
+"""The type and value of every object in an answer, by OID."""
 
 SYS_DESCR, SYS_NAME = "1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.5.0"
 FINE_COUNTER_W = 1.0
-"""A counter whose single count per question is worth less than this gives power itself."""
+"""If one count in one interval is worth less than this, power is taken from the counter."""
 
 
 def objects_in(data: bytes) -> Found:
-    """Return the objects of an answer; a line that is not whole is none."""
+    """Return the objects of an answer; a line that is not whole is left out."""
     return {line[1]: (line[2], line[3]) for line in LINE.finditer(data.decode("latin-1"))}
 
 
 class Counter:
-    """A counter of `bits` bits made to rise for ever; one count is worth `count_wh`."""
+    """A counter of `bits` bits whose wraps are undone; one count is worth `count_wh`."""
 
     def __init__(self, bits: int, count_wh: float, range_w: float) -> None:
         self._span = 2.0**bits
@@ -60,8 +59,9 @@ class Counter:
     def energy_wh(self, time_s: float, count: float, *, restarted: bool) -> tuple[float, bool]:
         """Return the energy, and whether the counter has wrapped since the last call.
 
-        One that goes back has wrapped where the counts to its end and from there can have flowed
-        at the meter's range; else, and where the agent `restarted`, it was reset: it goes back.
+        If the counter goes back, it has wrapped, provided that the meter's range allows the energy
+        of a wrap in this time. Otherwise, or if the agent `restarted`, it was reset, and the energy
+        goes back.
         """
         wrapped = False
         if count < self._last:
@@ -77,8 +77,8 @@ class SnmpParser:
     """Readings of one inlet or outlet.
 
     Flags: missing (no such object, or it is not measured), bad-number, underflow (the counter has
-    not moved, so that nothing can be said of power), wrapped (a remark), and those of `Checks`.
-    Where power is taken from the counter, the first count gives no reading.
+    not moved, so that power is unknown), wrapped (a remark), and those of `Checks`. If power is
+    taken from the counter, the first count gives no reading.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -131,7 +131,7 @@ class SnmpParser:
 
 
 def _mean_w(before: tuple[float, float], now: tuple[float, float], answer: Answer) -> float:
-    """Mean power between two counts; NaN, and a flag, where there is none."""
+    """Return the mean power between two counts; if there is none, return NaN and add a flag."""
     span_s, span_wh = now[0] - before[0], now[1] - before[1]
     if span_s <= 0:
         answer.flags.append("out-of-order")
@@ -147,8 +147,9 @@ def _mean_w(before: tuple[float, float], now: tuple[float, float], answer: Answe
 class Snmp(Asked):
     """One inlet or outlet.
 
-    Of power, energy, voltage and current the settings' `objects` have an `oid`, and the worth of
-    one count in W, Wh, V or A as `scale`, or the object that holds its decimal digits as `digits`.
+    The settings' `objects` describe power, energy, voltage and current. Each has an `oid`, and
+    either the worth of one count in W, Wh, V or A (`scale`), or the object that holds its decimal
+    digits (`digits`).
     """
 
     settings: SnmpSettings
@@ -163,7 +164,7 @@ class Snmp(Asked):
         super().__init__(settings)
 
     def identify(self) -> MeterInfo:
-        """Ask what the unit is and in what its objects count."""
+        """Ask the unit for its identity, and for the worth of its objects' counts."""
         chosen, facts = self.settings, self.settings.facts
         serial = [facts["serial"]] if facts["serial"] else []
         digits = [what["digits"] for what in self._objects.values() if "digits" in what]
@@ -212,7 +213,7 @@ class Snmp(Asked):
         return self._session.get(oids)
 
     def _worth(self, found: Found, what: Mapping[str, Any]) -> float:
-        """Worth of one count: the scale, or by the decimal digits that the unit states."""
+        """Return the worth of one count, by `scale` or the decimal digits that the unit states."""
         if "digits" not in what:
             return float(what["scale"])
         _, digits = found[what["digits"]]
@@ -230,13 +231,13 @@ class Snmp(Asked):
 
 
 def _has(found: Found, oid: str) -> bool:
-    """Whether a unit has an object, and measures it."""
+    """Return whether a unit has an object and measures it."""
     kind, text = found.get(oid, ("Null", ""))
     return kind not in ABSENT and text != UNSUPPORTED
 
 
 def _missing() -> str | None:
-    """Why nothing can be asked here, and what to install, or None."""
+    """Return why nothing can be asked here and what to install, or None."""
     return None if find_spec("pysnmp") else 'pysnmp is missing: pip install "fsgreen[snmp]"'
 
 

@@ -1,4 +1,4 @@
-"""An SNMP agent in software: a power distribution unit on 127.0.0.1, whose objects are yours."""
+"""An emulated SNMP agent: a power distribution unit on 127.0.0.1 with any objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Any, Self
 from fsgreen.meters.snmp.session import AUTH, PRIV, Access, LoopThread, shut
 
 Objects = dict[str, tuple[str, Callable[[], object]]]
-"""Type (Integer32, Gauge32, Unsigned32, Counter64, TimeTicks, OctetString) and value, by OID."""
+"""The type and value of each object, by OID.
+
+A type is Integer32, Gauge32, Unsigned32, Counter64, TimeTicks or OctetString.
+"""
 
 
 MAINS_V = 230.0
@@ -22,9 +25,10 @@ OUTLET = "1.1.1"
 def sentry_outlet(
     power_w: Callable[[], float], index: str = OUTLET, serial: str = "EMULATED"
 ) -> Objects:
-    """Return the objects of one outlet as `PRESET` asks for them.
+    """Return the objects of one outlet, for the preset `PRESET`.
 
-    `power_w` is called when power or energy is asked for, and held since the call before.
+    `power_w` is called when power or energy is asked for; energy counts it for the time since the
+    previous question.
     """
     begin_s = last_s = time.monotonic()
     energy_wh = 0.0
@@ -50,7 +54,7 @@ def sentry_outlet(
 
 
 class Agent:
-    """An agent for as long as its context lasts; `port` is where it listens."""
+    """An agent that runs in the `with` block, and listens at `port`."""
 
     def __init__(self, objects: Objects, access: Access | None = None) -> None:
         self.objects = objects
@@ -72,7 +76,7 @@ class Agent:
 
     @property
     def reached_by(self) -> Mapping[str, Any]:
-        """The agent's address, and the first outlet of the preset that it plays."""
+        """The agent's address, and the first outlet of its preset."""
         return {"host": "127.0.0.1", "port": self.port, "preset": PRESET, "index": OUTLET}
 
     async def _serve(self) -> None:
@@ -100,11 +104,11 @@ class Agent:
         cmdrsp.GetCommandResponder(self._engine, units)
 
     def read_variables(self, *asked: Any, **_: object) -> list[tuple[Any, Any]]:
-        """Answer one question; called by pysnmp."""
+        """Answer one question; pysnmp calls this."""
         return [(name, self.value(str(name))) for name, _value in asked]
 
     def value(self, oid: str) -> Any:
-        """Return what an object holds, as pysnmp has it."""
+        """Return the value of an object, in pysnmp's type."""
         from pysnmp.proto import rfc1902, rfc1905
 
         if oid not in self.objects:

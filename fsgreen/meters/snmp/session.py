@@ -1,4 +1,4 @@
-"""Questions to an SNMP agent, through pysnmp; its answers as text, a line for each object."""
+"""Ask an SNMP agent through pysnmp; its answers become text, one line for each object."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PRIV = {
     "aes256": "USM_PRIV_CFB256_AES",
 }
 VERSIONS = {"1": 0, "2c": 1, "3": 3}
-"""Message processing models, by version (RFC 3411, snmpMessageProcessingModels)."""
+"""The message processing models, by version (RFC 3411, snmpMessageProcessingModels)."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Access:
-    """How an agent lets one in; secrets are kept out of its text form."""
+    """The credentials for an agent; their text form leaves out secrets."""
 
     version: str = "2c"
     auth: str = "sha"
@@ -45,7 +45,7 @@ class Access:
     priv_key: str = field(default="", repr=False)
 
     def fault(self) -> str | None:
-        """Why nobody would be let in with this, or None."""
+        """Return why no agent can accept these credentials, or None."""
         if self.version != "3":
             return None
         if not self.user:
@@ -60,7 +60,7 @@ class Access:
 
 
 class LoopThread:
-    """An event loop in a thread of its own: the caller may run one already, as Jupyter does."""
+    """An event loop in its own thread: the caller may already run one, as Jupyter does."""
 
     def __init__(self, name: str) -> None:
         import asyncio
@@ -70,7 +70,7 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Return what `work` returns, or raise what it raises."""
+        """Run `work`: return its result, or raise its error."""
         import asyncio
 
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -84,7 +84,7 @@ class LoopThread:
 
 
 class Session:
-    """A way to the agent at `host`; nothing is sent before the first question."""
+    """A session with the agent at `host`; nothing is sent before the first question."""
 
     def __init__(self, host: str, port: int, access: Access) -> None:
         self._address = (host, port)
@@ -94,7 +94,7 @@ class Session:
         self._thread = LoopThread(f"snmp {host}")
 
     def get(self, oids: Sequence[str]) -> bytes:
-        """Return a line `OID = Type: value` for each object; FsgreenError without an answer."""
+        """Return a line `OID = Type: value` for each object; raises FsgreenError without answer."""
         from pyasn1.error import PyAsn1Error
         from pysnmp.error import PySnmpError
 
@@ -104,7 +104,7 @@ class Session:
             raise self._error(str(error) or "no answer") from error
 
     def close(self) -> None:
-        """Let the socket, the loop and its thread go."""
+        """Close the socket, and end the loop and its thread."""
         self._thread.run(shut(self._engine))
         self._thread.close()
 
@@ -161,7 +161,7 @@ class Session:
 
 
 async def shut(engine: Any) -> None:
-    """Close an engine's sockets, and let what it was doing notice."""
+    """Close an engine's sockets, and let its tasks notice."""
     import asyncio
 
     if engine is not None:
@@ -171,7 +171,7 @@ async def shut(engine: Any) -> None:
 
 
 def _text(value: Any) -> str:
-    """Return a value in one line of ASCII, from which its bytes can be had again."""
+    """Return a value as one line of ASCII, from which its bytes can be restored."""
     octets = hasattr(value, "asOctets")
     text: str = value.asOctets().decode("latin-1") if octets else value.prettyPrint()
     return text.encode("unicode_escape").decode("ascii")

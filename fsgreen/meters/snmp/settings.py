@@ -1,4 +1,4 @@
-"""What to ask an SNMP agent for, and how it lets one in: presets, objects of one's own, secrets."""
+"""The settings of an SNMP agent: presets, the user's own objects, and credentials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fsgreen.meters.snmp.session import Access
 OID = re.compile(r"\.?([0-9]+(\.[0-9]+)+)", re.ASCII)
 QUANTITIES = ("power", "energy", "voltage", "current")
 SOURCES = {"auto": ("power", "energy"), "counter": ("energy",), "power": ("power",)}
-"""What power can be taken from, by the setting `power_from`."""
+"""The quantities that power may be taken from, by the setting `power_from`."""
 
 ASSUMED_GAIN = 0.02
 
@@ -55,7 +55,7 @@ Scale = Annotated[float | None, Field(description="What one count of that object
 
 
 class SnmpSettings(MeterSettings):
-    """Which outlet of which unit, and how it lets one in."""
+    """The settings: a unit, one of its outlets, and the credentials."""
 
     host: str
     """Its address on the network."""
@@ -109,12 +109,12 @@ class SnmpSettings(MeterSettings):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What is known of the unit beyond its objects."""
+        """The preset's facts about the unit, with defaults if there is no preset."""
         return presets().get(self.preset, {"source": "objects as set", "serial": "", "bits": 32})
 
     @property
     def objects(self) -> dict[str, Any]:
-        """What to ask for: that of the preset, and objects of one's own over it."""
+        """The objects to ask for: those of the preset, which the user's own objects replace."""
         index = self.index or self.facts.get("index")
         objects = {
             quantity: {
@@ -132,7 +132,7 @@ class SnmpSettings(MeterSettings):
         return objects
 
     def access(self) -> Access:
-        """Return how the agent lets one in; raises FsgreenError where a secret is not there."""
+        """Return the credentials for the agent; raises FsgreenError if a secret is missing."""
         return Access(
             version=self.version,
             community=secret(self, "community") or "public",

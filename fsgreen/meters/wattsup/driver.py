@@ -1,7 +1,7 @@
 """Watts Up? PRO, PRO ES and .NET over USB serial: 115200 8N1, one reading a second.
 
-A capture never clears the meter's memory: no command that does (`C`, `R`, `S`, `O`, or internal
-logging) is sent. Only `memory.py` sends some, where a log is asked for.
+A capture never clears the meter's memory, because it never sends a command that would (`C`, `R`,
+`S`, `O`, or internal logging). Only `memory.py` sends some of them, if a log is asked for.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ RECORD_S = 0.015  # the longest record at 115200 baud
 QUIET_S = 4 * RECORD_S
 MODELS = {"0": "standard", "1": "PRO", "2": "ES", "3": ".NET"}
 
-RESERVED = ("0", "-", "")  # what meters accept as the reserved argument of #L,W
+RESERVED = ("0", "-", "")  # the values that meters accept as the reserved argument of #L,W
 STOP = "#L,R,0;"
 
 
 class WattsUpSettings(MeterSettings):
-    """What is told of a Watts Up."""
+    """The settings of a Watts Up."""
 
     port: str
     """The serial port, best by its name in /dev/serial/by-id."""
@@ -43,12 +43,12 @@ class WattsUpSettings(MeterSettings):
     """15 A at 120 V; give the product at other voltages."""
 
     def sheet(self, rate_hz: float) -> MeterInfo:
-        """Return the description; model and serial number are still to be asked."""
+        """Return the description, still without model and serial number."""
         return self.info(boundary=self.boundary or "wall", rate_hz=rate_hz, **ACCURACY)
 
 
 class Conversation(SerialPort):
-    """An open port; every byte that came stays in `unread` until somebody takes it."""
+    """An open port; all bytes stay in `unread` until somebody takes them."""
 
     def __init__(self, port: str, baud: int) -> None:
         super().__init__(port, baud, RECORD_S, write_timeout_s=REPLY_S)
@@ -62,7 +62,7 @@ class Conversation(SerialPort):
         return f"Watts Up? {name}, hardware {hw}.{hw_minor}, firmware {fw}.{fw_minor}", stamp
 
     def read(self, timeout_s: float) -> Chunk | None:
-        """Return the next bytes with the arrival time of their first, None after `timeout_s`."""
+        """Return the next bytes and the arrival time of the first; None after `timeout_s`."""
         return self.unread.pop(0) if self.unread else super().read(timeout_s)
 
     def send(self, command: str) -> None:
@@ -70,8 +70,8 @@ class Conversation(SerialPort):
         self.write(command.encode("ascii"))
 
     def ask(self, command: str, letter: str, count: int | None = None) -> Packet:
-        """Send a command and return its reply; raises FsgreenError where there is none."""
-        deque(self._packets.feed(b""), maxlen=0)  # what came before is no reply
+        """Send a command and return its reply; raises FsgreenError if there is none."""
+        deque(self._packets.feed(b""), maxlen=0)  # earlier packets are no reply
         self.send(command)
         reply = self.wait(
             lambda p: p.whole and p.command == letter and count in (None, len(p.args))
@@ -84,9 +84,9 @@ class Conversation(SerialPort):
     def wait(
         self, wanted: Callable[[Packet], bool], *, while_it_talks: bool = False
     ) -> Packet | None:
-        """Return the first wanted packet, None if there is none within `REPLY_S`.
+        """Return the first wanted packet; None if there is none within `REPLY_S`.
 
-        `while_it_talks` gives that time anew after all bytes that come.
+        With `while_it_talks`, this time restarts whenever bytes come.
         """
         packet = next(filter(wanted, self._packets.feed(b"")), None)
         deadline_s = time.monotonic() + REPLY_S
@@ -99,7 +99,7 @@ class Conversation(SerialPort):
         return packet
 
     def drain(self) -> None:
-        """Throw away what is unread and what is under way."""
+        """Throw away all unread bytes, and those that are still coming."""
         self.unread = []
         self._packets = PacketReader()
         deadline_s = time.monotonic() + REPLY_S
@@ -110,7 +110,7 @@ class Conversation(SerialPort):
 class WattsUp(SerialMeter):
     """One meter on a serial port; opening identifies it and waits for a first reading.
 
-    Raises FsgreenError where the port is missing, busy or silent, or speaks something else.
+    Raises FsgreenError if the port is missing, busy or silent, or if another device answers.
     """
 
     _line: Conversation
@@ -126,7 +126,7 @@ class WattsUp(SerialMeter):
         self._line = Conversation(self.port, self._baud)
 
     def _identify(self) -> MeterInfo:
-        """Ask who is there, up to a first reading."""
+        """Ask the meter for its identity, and wait for a first reading."""
         self._end()
         model, stamp = self._line.identify()
         self._line.ask("#H,R,0;", "h")
@@ -144,7 +144,7 @@ class WattsUp(SerialMeter):
         )
 
     def _accepted_reserved(self) -> str:
-        """Find the reserved argument that makes the meter send records.
+        """Return the reserved argument with which the meter sends records.
 
         A meter answers an unknown command with its version.
         """
@@ -163,13 +163,13 @@ class WattsUp(SerialMeter):
         return f"#L,W,3,E,{reserved},1;"
 
     def _begin(self) -> None:
-        """Begin logging once a second; the header packet and the records come through `read`."""
+        """Begin logging once a second; `read` returns the header packet and the records."""
         self._end()
         self._line.ask("#H,R,0;", "h")
         self._line.send(self._logging(self._reserved))
 
     def _end(self) -> None:
-        """Stop logging and throw away what was under way."""
+        """Stop logging, and throw away the bytes that are still coming."""
         self._line.send(STOP)
         self._line.drain()
 

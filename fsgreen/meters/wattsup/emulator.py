@@ -1,4 +1,4 @@
-"""A Watts Up in software: the same bytes as the real meter, on a real pseudo-terminal."""
+"""An emulated Watts Up: it sends the real meter's bytes on a real pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEADER = "W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,
 MAINS_V = 120.0
 POWER_FACTOR = 0.97
 SENSED_W = 5.0
-"""At less power real meters show 0 A, a power factor of 1 and the watts as VA."""
+"""Below this power, real meters show 0 A, a power factor of 1, and the watts as VA."""
 
 
 class Emulator(TerminalEmulator):
@@ -23,9 +23,9 @@ class Emulator(TerminalEmulator):
     power_w : callable
         Mean power since its previous call, in watts.
     stamp : str
-        What the meter gives as its own stamp; stands for its serial number.
+        The meter's own stamp, which stands for its serial number.
     pace_s : float
-        Time between records. A real meter's is one second; tests shorten it.
+        Time between records. It is one second for a real meter; tests shorten it.
     """
 
     def __init__(
@@ -42,17 +42,17 @@ class Emulator(TerminalEmulator):
         self._last_s = 0.0
 
     def hear(self, data: bytes) -> None:
-        """Obey the commands in what a driver sent."""
+        """Obey the commands in the bytes that a driver sent."""
         for packet in self._packets.feed(data):
             self.obey(packet)
 
     def wait_s(self) -> float | None:
-        """Return when the next record is due."""
+        """Return the time until the next record; None if the meter does not log."""
         logging = self._due_s < float("inf")
         return max(0.0, self._due_s - time.monotonic()) if logging else None
 
     def speak(self) -> None:
-        """Send a record, where one is due."""
+        """Send a record if one is due."""
         now_s = time.monotonic()
         if now_s >= self._due_s:
             self.record(self._power_w(), now_s - self._last_s)
@@ -60,7 +60,7 @@ class Emulator(TerminalEmulator):
             self._due_s += self._pace_s * (1 + (now_s - self._due_s) // self._pace_s)
 
     def obey(self, packet: Packet) -> None:
-        """Answer a command; one that is unknown by the version."""
+        """Answer a command; the answer to an unknown one is the version."""
         match packet.command, packet.args:
             case "H", ():
                 self.say(f"#h,-,18,{HEADER};")
@@ -88,6 +88,6 @@ class Emulator(TerminalEmulator):
         )
 
     def say(self, text: str) -> None:
-        """Send a packet; what nobody reads is lost."""
+        """Send a packet; it is lost if earlier bytes were not read."""
         if not self.unsent:
             self.write(f"{text}\r\n".encode("latin-1"))

@@ -1,7 +1,7 @@
-"""The memory of a Watts Up: what it logged with no computer attached.
+"""The memory of a Watts Up: the records that it logged without a computer.
 
-The memory has one interval and no clock: its times are rebuilt from that interval and the moment
-of the download. Setting a new log clears it, so that is refused while it holds unread records.
+The memory has one interval and no clock: its times are rebuilt from this interval and the moment
+of the download. A new log clears the memory, and is refused while it holds unread records.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ WHEN_FULL = {"0": "stops", "1": "overwrites the oldest", "2": "halves it and dou
 
 @dataclass(frozen=True)
 class MemoryState:
-    """The interval of the log, how many records fit, and what happens when no more do.
+    """The interval of the log, how many records fit, and what the meter does when it is full.
 
-    An interval of 0 is none: the meter does not log at fixed times.
+    An interval of 0 means that the meter does not log at fixed times.
     """
 
     interval_s: int
@@ -35,8 +35,8 @@ class MemoryState:
 class WattsUpMemory:
     """The memory of the meter on a serial port.
 
-    Opening sends nothing that stops a log or clears it. Raises FsgreenError where the port is
-    missing, busy or silent, or speaks something else.
+    Opening neither stops a log nor clears it. Raises FsgreenError if the port is missing, busy or
+    silent, or if another device answers.
     """
 
     def __init__(self, port: str, *, baud: int = 115200) -> None:
@@ -53,7 +53,7 @@ class WattsUpMemory:
         self.serial = usb_serial(port) or stamp
 
     def describe(self) -> MeterInfo:
-        """Return what the meter is; raises FsgreenError where it logs at no fixed interval."""
+        """Return the meter's description; raises FsgreenError if it has no fixed interval."""
         if self._interval_s == 0:
             raise self._talk.error(
                 "the meter logs at no fixed interval, so its records have no times",
@@ -70,7 +70,7 @@ class WattsUpMemory:
         )
 
     def state(self) -> MemoryState:
-        """Return how the memory is set; raises FsgreenError where an answer is no number."""
+        """Return the settings of the memory; raises FsgreenError if an answer is no number."""
         interval_s = self._number(self._talk.ask("#S,R,0;", "s", 3).args[1])
         capacity = self._number(self._talk.ask("#N,R,0;", "n", 1).args[0])
         mode = self._talk.ask("#O,R,0;", "o", 1).args[0]
@@ -79,7 +79,7 @@ class WattsUpMemory:
     def download(self) -> list[Chunk]:
         """Return the raw bytes of all records, with the header that explains them.
 
-        The memory stays as it is. Raises FsgreenError if the download breaks off or lacks records.
+        The memory is not changed. Raises FsgreenError if the download breaks off or lacks records.
         """
         self._talk.drain()
         self._talk.ask("#H,R,0;", "h")
@@ -95,10 +95,10 @@ class WattsUpMemory:
         return chunks
 
     def log_anew(self, interval_s: int, *, downloaded_count: int = 0, erase: bool = False) -> None:
-        """Clear the memory and log into it every `interval_s`, 1 or more; stops when full.
+        """Clear the memory and log every `interval_s`, 1 or more, until it is full.
 
         Raises FsgreenError if it holds more records than were downloaded and `erase` is not set: it
-        may have logged on meanwhile.
+        may have continued to log after the download.
         """
         if interval_s < 1:
             raise self._talk.error(

@@ -1,8 +1,8 @@
 """The bytes of a Watts Up: packets `#X,S,N,arg1,...;` and the readings in its data records.
 
-Pure and incremental: bytes may come cut or joined at any place, with NULs and noise between. No
-bytes raise, and no reading is guessed: a record that is not whole becomes a reading without a
-value, marked with the reason. Source: Watts Up? Communications Protocol v442.
+Bytes may come cut or joined at any place, with NULs and noise between packets. No bytes cause an
+error, and no reading is guessed: an incomplete record becomes a reading without a value, flagged
+with the reason. Source: Watts Up? Communications Protocol v442.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ NUMBER = re.compile(r"-?[0-9]{1,12}")
 NOT_LOGGED = "_"
 
 COUNTS = {"W": 10, "V": 10, "A": 1000, "WH": 10, "PF": 100, "PC": 1, "VA": 10}
-"""Counts to one unit in the columns used here, by their name in the header packet."""
+"""The number of counts in one unit, by the names of the used columns in the header packet."""
 
 AGREEMENT = 0.10
-"""How far VA and V * I differ on sound meters; beyond it, and three counts, a digit is lost."""
+"""VA and V * I of sound meters differ by at most this and three counts, unless a digit is lost."""
 
 LEAST_VA = 10.0
-"""Below about 5 W the meter senses no current: it shows 0 A, a power factor of 1 and the watts as
-VA. So little VA says nothing of the amperes."""
+"""Below about 5 W, the meter senses no current: it shows 0 A, a power factor of 1, and the watts as
+VA. Fewer VA than this say nothing about the amperes."""
 
 ACCURACY: dict[str, Any] = {
     "resolution_w": 0.1,
@@ -41,7 +41,7 @@ ACCURACY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Packet:
-    """One packet: whether its `;` came, and whether it holds as many arguments as it says."""
+    """A packet: `closed` if its `;` came, and `counted` if it has as many arguments as it says."""
 
     command: str
     args: tuple[str, ...]
@@ -55,7 +55,7 @@ class Packet:
 
 
 class PacketReader:
-    """Finds packets in a stream of bytes and keeps what a packet still lacks."""
+    """Find packets in a stream of bytes, and keep the bytes of an unfinished packet."""
 
     def __init__(self) -> None:
         self._held = b""
@@ -63,8 +63,7 @@ class PacketReader:
     def feed(self, data: bytes) -> Iterator[Packet]:
         """Yield the packets that `data` completes or breaks off.
 
-        A packet is let go before it is yielded: a caller may stop at any one, and finds the
-        rest at its next call.
+        A caller may stop after any packet, and gets the rest at its next call.
         """
         self._held += data.translate(None, IGNORED)
         while (start := self._held.find(b"#")) >= 0:
@@ -93,12 +92,12 @@ def _packet(body: bytes, *, closed: bool) -> Packet:
 
 
 class WattsUpParser:
-    """Readings from the chunks of one capture; needs the header packet before the records.
+    """Readings from the chunks of one capture; the header packet must come before the records.
 
     Flags: cut, bad-count, bad-number, no-header, missing (`_`), negative, over-range,
-    power-cycled (rule 21), inconsistent (W against VA * PF, VA of `LEAST_VA` or more against
-    V * I; rule 21), and the remark retimed: several records came in one read, and those before the
-    last were set back by whole intervals from its arrival.
+    power-cycled (rule 21), inconsistent (W is not VA * PF, or VA of `LEAST_VA` or more is not
+    V * I; rule 21), and the remark retimed: several records came in one read, and all but the last
+    were set back by whole intervals from its arrival.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -133,7 +132,7 @@ class WattsUpParser:
         return Reading(time_s, value["W"], value["V"], value["A"], value["WH"], quality)
 
     def _fault(self, packet: Packet) -> str | None:
-        """Why nothing can be read from a record, or None."""
+        """Return why a record cannot be read, or None."""
         if not packet.closed:
             return "cut"
         if not packet.counted:
@@ -167,7 +166,7 @@ class WattsUpParser:
             yield "inconsistent"
 
     def _spread(self, readings: list[Reading]) -> list[Reading]:
-        """Set the earlier records of one read back by whole intervals, where there is room."""
+        """Set the earlier records of one read back by whole intervals, if there is room."""
         interval_s = 1 / self._info.rate_hz
         ages_s = [interval_s * age for age in reversed(range(len(readings)))]
         if len(readings) > 1 and readings[0].time_s - ages_s[0] > self._last_s + interval_s / 2:
@@ -181,10 +180,10 @@ class WattsUpParser:
 
 
 class MemoryParser:
-    """Readings of a download, given once its end has come.
+    """Readings of a download, which are returned when its end has come.
 
-    The last record stands at the moment the download began. Flags as of `WattsUpParser`, and
-    `cut`: the end never came, or fewer records did than the meter had said.
+    The last record has the time at which the download began. Flags: those of `WattsUpParser`, and
+    cut for all records if their number is not the one that the meter stated.
     """
 
     def __init__(self, info: MeterInfo) -> None:
@@ -231,7 +230,7 @@ def _without_retimed(quality: str) -> str:
 
 
 def _differ(one: float, other: float, counts: float) -> bool:
-    """Whether two values disagree by more than the meters do; never, where one is NaN."""
+    """Return whether two values differ by more than those of sound meters; NaN never does."""
     return abs(one - other) > AGREEMENT * max(abs(one), abs(other)) + counts
 
 

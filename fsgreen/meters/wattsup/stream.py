@@ -1,6 +1,6 @@
-"""The bytes of a Watts Up as another program kept them: a stream, or a dump of its memory.
+"""The bytes of a Watts Up that another program kept: a stream, or a dump of its memory.
 
-They hold no times: a record stands one interval after the one before.
+They hold no times: each record is one interval after the previous record.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STANDARD = b"#h,-,18,W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,P
 
 
 class StreamSettings(Settings):
-    """What is told of the bytes of a Watts Up."""
+    """The settings of the bytes of a Watts Up."""
 
     interval_s: Above0 | None = None
     """Seconds between records; by default what a dump says, else 1."""
@@ -36,7 +36,7 @@ class StreamSettings(Settings):
 def read(data: bytes, settings: StreamSettings) -> Imported:
     """Read bytes such as `#d,-,18,2345,1201,...;`.
 
-    Raises FsgreenError where they hold no records, or none with a header that names their fields.
+    Raises FsgreenError if they hold no records, or if no header names the records' fields.
     """
     report = Report(settings.name)
     told_s = _told_interval_s(data)
@@ -84,7 +84,7 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
 
 
 def _frozen(pieces: Sequence[bytes], found: Readings, step_w: float) -> list[int]:
-    """Return which records repeat the one before in all fields for too long."""
+    """Return the places of records that repeat the previous one in all fields for too long."""
     records = [piece.translate(None, IGNORED) for piece in pieces if piece.startswith(b"#d")]
     same = [one == other for one, other in pairwise(records[: len(found)])]
     repeats = np.array([False, *same]) & np.isfinite(found.power_w)
@@ -94,13 +94,13 @@ def _frozen(pieces: Sequence[bytes], found: Readings, step_w: float) -> list[int
 
 
 def _glued(pieces: Sequence[bytes], count: int) -> NDArray[np.int64]:
-    """Return how many records are glued to each of `count`, as the number of its fields tells."""
+    """Return how many records are glued to each of `count` records, by its number of fields."""
     fields = np.array([piece.count(b",") for piece in pieces if piece.startswith(b"#d")])
     return np.rint(fields / np.median(fields)).astype(int).clip(min=1)[:count] - 1
 
 
 def _told_interval_s(data: bytes) -> float:
-    """Return the interval that a dump of the memory names, 0 where none does."""
+    """Return the interval that a dump of the memory names; 0 if none is named."""
     for packet in PacketReader().feed(data):
         if packet.command == "n" and packet.whole and len(packet.args) == 3:
             return float(packet.args[1]) if NUMBER.fullmatch(packet.args[1]) else 0.0
