@@ -189,7 +189,7 @@ def test_a_table_of_another_version_says_how_to_make_it_anew(campaign):
 def test_the_list_has_source_mode_place_and_where_it_fired(campaign, capsys):
     run_command()
     shown = capsys.readouterr().out
-    assert "26 E fired     Has every cell enough trials for an interval?" in shown
+    assert "26 E fired     Does every cell have enough trials for an interval?" in shown
     assert "source Seh, E&S, Gre, Mas; in analysis/cells.py, analysis/effects.py" in shown
     assert "-> fewer than 5 trials in 3 of 3 cells" in shown
     assert "in small: " in shown
