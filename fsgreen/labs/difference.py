@@ -41,7 +41,7 @@ DIFFERENT, EQUAL, UNKNOWN = "different", "equal within 5 %", "not known"
 CONCLUSIONS = {
     "trials": "What repeats is the trial; seconds inside one are not repetitions.",
     "coverage": "Few trials need Student's t: 1.96 promises 95 % and does not keep it.",
-    "blocked": "Compared inside its block, the machine's mood cancels.",
+    "blocked": "Compared inside its block, the machine's speed cancels.",
     "journal": "Its whole interval is beyond no difference, and reaches beyond 5 % as well.",
     "noop": "Its whole interval lies inside 5 %: that is shown, and not merely not refuted.",
     "cache": "Nothing was found, and nothing was excluded. More blocks would tell.",
