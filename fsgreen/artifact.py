@@ -33,36 +33,37 @@ HEAD = """\
 <!-- Made by `fsgreen artifact`; a test holds it current. -->
 
 fsgreen re-runs studies of file systems and storage, and judges each of their published claims by
-the evidence that there is. This page is for who evaluates it as an artifact. It is *available*: MIT
-licence, all raw traces in this repository. It is *functional*: one command makes every table,
-figure, verdict and report from the raw traces. It is *reproducible*: the same command compares
-what it made with what ships.
+the evidence that there is. This page is for those who evaluate it as an artifact. It is
+*available*: it has the MIT licence, and all raw traces are in this repository. It is *functional*:
+one command makes every table, figure, verdict and report from the raw traces. It is *reproducible*:
+the same command compares what it made with what ships.
 
-## Getting started (5 minutes of yours)
+## Getting started (5 minutes of your time)
 
 ```
-./run reproduce {small}     # about {small_min} min of machine
+./run reproduce {small}     # about {small_min} min of machine time
 ```
 
-It ends with a table of verdicts, and with the line `all N outputs (M files) are identical to those
-shipped`. The first command also makes the environment in `.venv`, which takes a minute or two.
+The command ends with a table of verdicts, and with the line `all N outputs (M files) are identical
+to those shipped`. The first command also makes the environment in `.venv`, which takes a minute or
+two.
 
 ## What it needs
 
 - Linux on x86_64 or aarch64, git, Python 3.11 to 3.13 with `venv`, and a package registry for the
   environment.
-- No root, no power meter and no disk to format: these are for measuring anew only.
+- No root, no power meter and no disk to format: you need these only to measure anew.
 - Disk: about 1 GB for the environment, {checkout} MB for the packed traces, {made} MB for what is
   made of them.
 
 """
 
 WHOLE = """\
-## Everything ({whole} minutes of one core, 1 of yours)
+## Everything ({whole} minutes of one core, 1 minute of your time)
 
 ```
 ./run reproduce            # every campaign, side by side, then the ledger of each study
-./run outcome              # what came of each: rates, verdicts, rules that fired, what to change
+./run outcome              # the results of each: rates, verdicts, rules that fired, what to change
 ```
 
 | campaign | study | measured on | packed traces, MB | minutes to its report | to its claims |
@@ -73,16 +74,17 @@ EXPECTED = """\
 ## Differences to expect
 
 - **None with the same packages.** `requirements.lock` pins them with their hashes. The last lines
-  of `./run reproduce` say that all outputs are identical, or name those that differ, how many
-  verdicts changed and by how much numbers did.
-- **Measuring anew** gives other numbers: another machine, kernel and moment. `./run compare MINE
-  SHIPPED` puts both side by side with intervals, and says what differs between them.
+  of `./run reproduce` say that all outputs are identical. If some differ, these lines name them,
+  and say how many verdicts changed and by how much numbers did.
+- **Measuring anew** gives other numbers, because machine, kernel and moment are others.
+  `./run compare MINE SHIPPED` puts both side by side with intervals, and says what differs between
+  them.
 
-## To measure anew (5 minutes of yours; root for real file systems)
+## To measure anew (5 minutes of your time; root for real file systems)
 
-`./run claim NUMBER` names the command for each claim, with its number of trials and the least time
-that they take. `./run measure fast10 --profile first` is a short one; without root it works in a
-directory.
+For each claim, `./run claim NUMBER` names the command, the number of trials, and the least time
+that they take. `./run measure fast10 --profile first` is a short measurement; without root it works
+in a directory.
 
 Licence: MIT (`LICENSE`).
 """
@@ -130,7 +132,7 @@ def text(minutes: Minutes) -> str:
         for name, campaign in of_campaigns.items()
     ]
     times = (
-        f"\nTimes are of one core for each campaign, rounded up. <!-- minutes: "
+        f"\nEach time is that of one core, rounded up. <!-- minutes: "
         f"{json.dumps(minutes)} -->\n\n"
     )
     claims = "".join(_claims(study, minutes) for study in params.studies())
@@ -145,15 +147,16 @@ def _claims(study: str, minutes: Minutes) -> str:
     title, ledger = f"## Claims: {load_study(study).title}\n\n", f"`./run ledger {study}`"
     if not load_claims(study):
         count = plural(len(statements(study)), "claim")
-        return f"{title}It states {count} of its own; {ledger} has them all, with verdicts.\n\n"
+        states = f"The study states {count} of its own; {ledger} lists all of them, with verdicts."
+        return f"{title}{states}\n\n"
     told_here = told_or_judged(study, own=False)
     stated = load_claims(study)
     parts = parts_together(told_here)
     said_of = {slug: str(claim["statement"]) for slug, claim in stated.items()}
     verdicts = claims_together(parts, said_of).set_index("slug")
     lines = [
-        f"{title}{len(stated)} claims can be checked; {ledger} has them all. Those that "
-        "tell most, by each kind of evidence (kinds are never added up):\n\n"
+        f"{title}{len(stated)} claims can be checked; {ledger} lists all of them. These "
+        "tell most, with a verdict by each kind of evidence (kinds are never added up):\n\n"
         "| claim | what it says | verdict | one command | minutes |\n|---|---|---|---|---|\n"
     ]
     for slug, claim in stated.items():
