@@ -112,8 +112,8 @@ def _figures(boundary: str, mark: str, baseline: str) -> list[dict[str, str]]:
             f"Figure {number}b: work per energy ({power}){mark}, {workload}."
         )
     captions["fig_options"] = (
-        "Options, published against here: throughput relative to the file system's default. "
-        "On the diagonal nothing has changed."
+        "Options, as published and as measured here: throughput relative to the file system's "
+        "default. On the diagonal nothing has changed."
     )
     return captioned(captions)
 

@@ -48,9 +48,9 @@ PARTS = (
 )
 CAPTIONS = {
     "fig_equation": "Equation 1 with table 2: energy of a transfer by its size. Lines are as "
-    "printed, marks are simulated disks that were made of table 2. Dots are where a network "
-    "becomes dearer than a stopped disk.",
-    "fig_storage": "Mean power of a client's storage in generated weeks: of a disk that never "
+    "printed, marks are simulated disks that were made from table 2. At a dot, a network begins to "
+    "take more energy than a stopped disk.",
+    "fig_storage": "Mean power of a client's storage in generated weeks: with a disk that never "
     "stops, and with GreenFS, whose policy decides when the disk is woken. Simulated; the server's "
     "share is printed.",
     "fig_budget": "Hostile days in virtual time, by the most spin-ups in any 24 hours.",
@@ -80,8 +80,8 @@ def write(folder: Path) -> dict[str, Any]:
     return {
         "notes": [
             "No trial is behind these figures and tables. They are recomputed from print, or "
-            "simulated in virtual time, and say which; what trials found is in the report of each "
-            "campaign.",
+            "simulated in virtual time, and each says which. What trials found is in the report "
+            "of each campaign.",
             *(f"Assumed of generated days: {text}." for text in ASSUMED),
         ],
         "figures": captioned(captions),

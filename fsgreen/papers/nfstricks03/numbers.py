@@ -19,21 +19,22 @@ from fsgreen.papers.nfstricks03.tables import left_out
 from fsgreen.reduce import read_table
 
 PUBLISHED = (
-    "Left what the paper states, open where it is derived from that; the disks are simulated."
+    "On the left is what the paper states; open marks are derived from that. The disks are "
+    "simulated."
 )
 CAPTIONS = {
-    "fig1": "Figure 1: the zones. What one to many readers get together of the outer quarter (1, "
-    f"solid) and of the inner one (4, dashed) of each disk. {PUBLISHED}",
-    "fig2": "Figure 2: the tagged queue of the SCSI disk, on and off; outer quarter solid, inner "
-    f"dashed. {PUBLISHED}",
+    "fig1": "Figure 1: the zones. The throughput that one to many readers have together on the "
+    f"outer quarter (1, solid) and on the inner one (4, dashed) of each disk. {PUBLISHED}",
+    "fig2": "Figure 2: the tagged queue of the SCSI disk, on and off. The outer quarter is solid, "
+    f"the inner one dashed. {PUBLISHED}",
     "fig3": "Figure 3: when the first to the last of eight readers were done, on the outer "
     "quarter of ext2: a steep line is unfair, a high one slow. Smaller files take less time. "
     f"{PUBLISHED}",
     "fig3_file_systems": "Figure 3 by file system: the last reader's time over the first's. Ours "
     "on simulated disks{clocks}; the published ratio is that of FFS under the elevator.",
-    "fig3_schedulers": "The same readers under every scheduler that ran: fair ones are left, fast "
-    "ones above. Where the disk takes all requests at once a scheduler has nothing to order, and "
-    "its marks coincide. The disks are simulated.",
+    "fig3_schedulers": "The same readers under every scheduler that ran. Fair schedulers are on "
+    "the left, fast ones at the top. If the disk takes all requests at once, a scheduler has "
+    "nothing to order, and its marks coincide. The disks are simulated.",
 }
 BOTH_CLOCKS = ", in real time and in virtual time with files of the same size"
 
