@@ -132,8 +132,7 @@ def text(minutes: Minutes) -> str:
         for name, campaign in of_campaigns.items()
     ]
     times = (
-        f"\nEach time is that of one core, rounded up. <!-- minutes: "
-        f"{json.dumps(minutes)} -->\n\n"
+        f"\nEach time is that of one core, rounded up. <!-- minutes: {json.dumps(minutes)} -->\n\n"
     )
     claims = "".join(_claims(study, minutes) for study in params.studies())
     return head + whole + "".join(rows) + times + claims + _figures() + EXPECTED
