@@ -32,6 +32,7 @@ from bench.rounds import Spread, met, print_row
 from fsgreen import design, fleet, paths
 from fsgreen.campaign import Campaign
 from fsgreen.errors import FsgreenError
+from fsgreen.fleet import record
 from fsgreen.fleet.messages import Order, Piece, Place, Rest, Shelf
 from fsgreen.fleet.orders import study_of
 from fsgreen.trace import MeterInfo
@@ -107,7 +108,7 @@ class MadeUp:
     def record(self, nth: int) -> bytes:
         """Return the record of its nth trial."""
         planned = self.plan.trials[nth]
-        record = TrialRecord(
+        made_up = TrialRecord(
             trial=planned.trial,
             study="asleep",
             campaign=f"{NAME}.{self.name}",
@@ -128,7 +129,7 @@ class MadeUp:
             audit_sha256="0" * 64,
             files={"power.raw": _sha256(RAW)},
         )
-        return json.dumps(record.to_json()).encode()
+        return json.dumps(made_up.to_json()).encode()
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -218,7 +219,9 @@ def watched(folder: Path, home: subprocess.Popen[bytes]) -> tuple[list[float], l
     status_s, answers_s, memory_b = [], [], 0.0
     while home.poll() is None:
         time.sleep(1)
-        with suppress(OSError):  # home is not there yet, or not any more
+        if not record.file_of(NAME).exists():
+            continue  # home has not begun
+        with suppress(OSError):  # it does not listen yet, or not any more
             socket.create_connection((many.host, many.port)).close()
             begin_s = time.monotonic()
             if len(list(fleet.status(NAME))) <= len(many.testbeds):
