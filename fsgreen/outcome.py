@@ -89,14 +89,17 @@ def _rates(campaign: str) -> Iterator[str]:
     if cells["throughput_ops_s"].isna().all():
         return
     known = intervals_of(cells["throughput_low_ops_s"], cells["n"], "trial")
-    yield f"{campaign}: operations per second, {known}\n"
+    alone = cells["workload"].nunique() == 1
+    of_workload = f" of {cells['workload'].iloc[0]}" if alone else ""
+    yield f"{campaign}: operations per second{of_workload}, {known}\n"
     varied = {name: varied_factors(of) for name, of in cells.groupby("workload")}
     rows = []
     for cell in cells.head(MOST_CELLS).to_dict("records"):
         workload = cell["workload"]
         value, bracket, ends = interval_text(cell, "throughput", "ops_s").partition(" [")
         behind = (" ops/s" if value[0].isdigit() else "") + bracket + ends
-        rows.append((f"{workload} {cell_name(cell, varied[workload])}", value, behind))
+        name = cell_name(cell, varied[workload])
+        rows.append((name if alone else f"{workload} {name}", value, behind))
     name_width, value_width = (max(len(row[at]) for row in rows) for at in (0, 1))
     for name, value, behind in rows:
         yield f"  {name:{name_width}}  {value:>{value_width}}{behind}"

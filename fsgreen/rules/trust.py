@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -58,6 +59,9 @@ COLUMNS = (
 
 MOST_FIRED, MOST_LETTERS = 5, 160
 """Rules that a summary tells of, and letters of what each found."""
+
+NOTHING_TO_DO = "none is needed"
+"""How the remedy of a rule begins that asks nothing."""
 
 LATER = unknown("judged with the report, which is made after this table: fsgreen rules")
 
@@ -144,7 +148,8 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
 def summary(campaign: str) -> str:
     """Return a summary of `trust.csv` in a few lines: counts, what fired, and what to do.
 
-    At most `MOST_FIRED` of the rules that fired are in it, in the order of `MODES`.
+    At most `MOST_FIRED` of the rules that fired are in it, in the order of `MODES`. Those that ask
+    for no action are last.
 
     Raises
     ------
@@ -152,18 +157,15 @@ def summary(campaign: str) -> str:
         If its `trust.csv` has not been made.
     """
     table = read(campaign)
-    fired = table[table["state"] == "fired"]
-    by_mode = fired.sort_values(
-        "mode", key=lambda modes: modes.map(list(MODES).index), kind="stable"
-    )
-    told = by_mode.head(MOST_FIRED)
-    numbers = counts(table.drop(index=told.index))
+    fired = table[table["state"] == "fired"].to_dict("records")
+    told = sorted(fired, key=_weight)[:MOST_FIRED]
+    numbers = counts(table[~table["rule"].isin([row["rule"] for row in told])])
     others = ", ".join(f"{count} {state}" for state, count in numbers.items() if count)
     lines = [
         f"{campaign}: can these numbers be trusted? Of {len(table)} rules {len(fired) or 'none'} "
         f"fired{', among them' if len(told) < len(fired) else ''}"
     ]
-    for row in told.to_dict("records"):
+    for row in told:
         lines.append(f"  {row['rule']:2} {rules()[row['rule']].name}: {_brief(row['found'])}")
         lines.append(f"     what to do: {row['remedy']}")
     return "\n".join(
@@ -173,6 +175,10 @@ def summary(campaign: str) -> str:
             f"  one of them in full: fsgreen rules NUMBER --campaign {campaign}",
         ]
     )
+
+
+def _weight(row: Mapping[Hashable, Any]) -> tuple[bool, int]:
+    return row["remedy"].startswith(NOTHING_TO_DO), list(MODES).index(row["mode"])
 
 
 def _brief(found: str) -> str:

@@ -18,7 +18,7 @@ from fsgreen.analysis import numbers, standard
 from fsgreen.cli import rules as rules_command
 from fsgreen.errors import FsgreenError
 from fsgreen.executors import entered
-from fsgreen.rules import remedies
+from fsgreen.rules import remedies, trust
 from fsgreen.rules.evidence import gather
 from fsgreen.rules.trust import COLUMNS
 from fsgreen.trial import computed_energies, read_trial
@@ -139,6 +139,19 @@ def test_a_summary_says_what_to_do_about_five_rules_and_how_to_see_the_others(ca
     assert others.startswith("  the others (")
     assert others.endswith("): fsgreen rules --campaign small")
     assert sum(map(int, re.findall(r"(\d+) [a-z]", others))) == 52 - 5
+
+
+def test_what_takes_no_action_is_told_last(campaign):
+    """Of two blocks the mixed model has no diagnostics, which was among the five, to do nothing."""
+    table = reduce.read_table(campaign, "trust")
+    no_action = table["remedy"].str.startswith(trust.NOTHING_TO_DO)
+    assert list(table["rule"][no_action]) == [36]
+    states = table["state"].mask(table["state"] == "fired", "quiet")
+    states = states.mask(table["rule"].isin([10, 33, 36]), "fired")  # 36 alone has another mode
+    changed = table.assign(state=states, rule=table["rule"].map("{:02d}".format))
+    changed.to_csv(paths.results(campaign) / "trust.csv", index=False)
+    told = rules.summary(campaign).splitlines()[1:-2:2]
+    assert int(told[-1].split()[0]) == 36
 
 
 def test_a_file_that_changed_after_the_analysis_fires(campaign):
