@@ -175,6 +175,8 @@ def test_the_report_says_from_data_what_file_systems_do(apart):
     row = table.loc[("ide1", "elevator", "ext2", "8")]
     assert (row["real time"][:3], row["virtual over real"]) == ("5.8", "0.31")
     assert table.loc[("ide1", "elevator", "ext2", "32"), "real time"] == NOT_RUN
+    alone = file_systems(apart[1][apart[1]["clock"] == "real time"])
+    assert list(alone.columns)[-1] == "real time", "a column of a clock that the campaign lacks"
 
 
 def test_points_of_flagged_comparisons_are_marked(both):

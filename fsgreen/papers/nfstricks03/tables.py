@@ -134,7 +134,7 @@ def schedulers(runs: Sequence[Runs]) -> pd.DataFrame:
 
 
 def file_systems(spread: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per series, scheduler, file system and size: both clocks, and how they differ.
+    """Return a row per series, scheduler, file system and size: each clock, and how they differ.
 
     The sizes are those of real time, and the published one.
     """
@@ -159,8 +159,10 @@ def file_systems(spread: pd.DataFrame) -> pd.DataFrame:
                 "virtual over real": f"{apart[cell]:.2f}" if cell in apart.index else "",
             }
         )
-    columns = ["series", "scheduler", "file system", "MB of a file", REAL, VIRTUAL]
-    return pd.DataFrame(rows, columns=[*columns, "virtual over real"])
+    columns = ["series", "scheduler", "file system", "MB of a file", REAL]
+    if VIRTUAL in set(spread["clock"]):
+        columns += [VIRTUAL, "virtual over real"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _value(runs: Runs, setup: Cell, metric: str) -> str:
