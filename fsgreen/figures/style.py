@@ -26,6 +26,7 @@ LETTERS_IN = 21
 
 TITLE_LINE_PT = 12
 """The height of a line of a title."""
+POINTS_IN = 72
 
 BEHIND_WORDS = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 """The box of words inside of axes, which no line strikes."""
@@ -227,7 +228,8 @@ def labelled(figure: Figure, simulated: str | None) -> Figure:
     """Return the figure; what of it is simulated (`reduce.simulated`) stands in its title."""
     if simulated is not None:
         if title := figure.get_suptitle():
-            figure.suptitle(f"{title} ({simulated})")
+            figure.set_figheight(figure.get_figheight() + TITLE_LINE_PT / POINTS_IN)
+            figure.suptitle(f"{title}\n({simulated})", fontsize=8, x=0.01, ha="left")
         else:
             figure.suptitle(simulated, fontsize=7, style="italic", x=0.99, ha="right")
     return figure

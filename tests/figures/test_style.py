@@ -57,8 +57,13 @@ def test_a_figure_of_a_simulated_disk_keeps_its_title():
     """Without it nobody would know which workload it is of."""
     figure = draw()
     figure.suptitle("varmail: relative to Ext3 default", x=0.01, ha="left")
-    shown = figures.labelled(figure, "simulated disk: Ultrastar").get_suptitle()
-    assert shown == "varmail: relative to Ext3 default (simulated disk: Ultrastar)"
+    label = "in a virtual machine; simulated disk: Maxtor ATLAS15K_18WLS (Atlas 15K)"
+    shown = figures.labelled(figure, label)
+    assert shown.get_suptitle() == f"varmail: relative to Ext3 default\n({label})"
+    shown.draw_without_rendering()
+    (title,) = [text for text in shown.texts if text.get_text() == shown.get_suptitle()]
+    box = title.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= shown.bbox.x1, "its begin and its end were cut off"
 
 
 def test_seaborn_draws_every_file_system_by_colour_and_marker():
