@@ -141,9 +141,11 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
         texts += ["no interval: too few blocks"] if lows.isna().any() else []
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)
-        known = lows.notna().any()
-        means = "equal if the whole interval lies in it" if known else "counts as equal"
-        texts.append(f"band of {100 * bound:g} %: {means}")
+        texts.append(
+            f"band of {100 * bound:g} %: equal if the whole interval lies in it"
+            if lows.notna().any()
+            else f"band: differences below {100 * bound:g} %"
+        )
     axes.axvline(1, color="black", linewidth=0.6)
     flagged = []
     for place, row in enumerate(shown):
