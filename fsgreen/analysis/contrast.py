@@ -43,7 +43,7 @@ OUTCOMES = ("throughput_ops_s", "power_w", "energy_per_op_j")
 
 
 def counted(trials: pd.DataFrame, records: Iterable[Trial] = ()) -> pd.DataFrame:
-    """Return a row per trial with the columns `block` and `MEANING`; NaN where nothing is known.
+    """Return a row per trial with the columns `block` and `MEANING`; NaN if a value is unknown.
 
     Parameters
     ----------

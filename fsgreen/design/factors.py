@@ -25,7 +25,7 @@ _NAME = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True)
 class Factor:
-    """A property of which each cell may have a level.
+    """A property of cells, of which a study may vary the level.
 
     Attributes
     ----------

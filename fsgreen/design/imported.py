@@ -15,7 +15,7 @@ NAME = "imported"
 """The name of the study and of the profile in plans of imported runs."""
 
 NOT_RECORDED = "not recorded"
-"""The level of a factor of which an imported run has none, although a measured trial always has."""
+"""The level of a factor if an imported run does not have it; a measured trial always has one."""
 
 NO_BLOCK = 0
 """The block of a run whose block is not known."""

@@ -1,4 +1,4 @@
-"""What a plan will be able to decide, foretold from the scatter of a pilot campaign (rule 46)."""
+"""What a plan will be able to decide, predicted from the scatter of a pilot campaign (rule 46)."""
 
 from fsgreen.analysis.planned.differences import Telling, tellings
 from fsgreen.analysis.planned.parts import BAR, Prospect, blocks_for, prospects, widest_percent

@@ -74,7 +74,7 @@ class Prospect:
     def power(self, blocks: int) -> float:
         """Return the probability of "reproduced" if the published number is exactly right.
 
-        NaN if the width of the interval cannot be foretold; 0 in another state than the claim's.
+        NaN if the width of the interval cannot be predicted; 0 in another state than the claim's.
         """
         return 0.0 if self.out_of_state else power_of(self.part, blocks, self.bound)
 

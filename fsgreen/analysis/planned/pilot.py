@@ -1,4 +1,4 @@
-"""The pilot of a plan: a campaign that foretells scatter, state and duration of its trials."""
+"""The pilot of a plan: a campaign that predicts scatter, state and duration of its trials."""
 
 from __future__ import annotations
 

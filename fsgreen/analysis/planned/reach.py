@@ -39,7 +39,7 @@ class Reach:
 class Expected(stats.Estimate):
     """An estimate to come: its value is a placeholder of 1, its interval has the expected width.
 
-    `reach` is None if the width cannot be foretold.
+    `reach` is None if the width cannot be predicted.
     """
 
     reach: Reach | None = None

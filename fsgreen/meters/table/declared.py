@@ -31,7 +31,7 @@ UNITS: Mapping[str, Mapping[str, float]] = {
 """The size of each unit in W, Wh, V, A or VA. The first unit is the default of a column."""
 
 INSIDE = " in "
-"""Stands between a part and what contains it."""
+"""The text between a part and the whole that contains it."""
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 UNKNOWN = frozenset(
