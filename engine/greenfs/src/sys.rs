@@ -217,11 +217,30 @@ pub fn no_mask() {
     unsafe { libc::umask(0) };
 }
 
-/// Whether somebody may have a file open to write to it, as whoever shares memory with the kernel has.
-pub fn may_be_written(file: &File) -> bool {
-    // Who only reads is given a lease as long as nobody has; it ends with the descriptor.
+/// Whether somebody else may have a file open to write to it, as whoever can change it through memory has.
+///
+/// # Errors
+/// If the kernel gives no lease on it, to nobody or not to this process: it does not know.
+pub fn may_be_written(file: &File) -> io::Result<bool> {
+    is_refused(file, libc::F_RDLCK)
+}
+
+/// Whether somebody else may have a file open at all, as whoever has memory of it has.
+///
+/// # Errors
+/// As [`may_be_written`].
+pub fn may_be_open(file: &File) -> io::Result<bool> {
+    is_refused(file, libc::F_WRLCK)
+}
+
+/// Whether a lease on a file that is open for reading is refused because of others; one that is given
+/// ends with the descriptor.
+fn is_refused(file: &File, lease: i32) -> io::Result<bool> {
     // SAFETY: the descriptor is open.
-    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) != 0 }
+    match checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, lease) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Ok(true),
+        asked => asked.map(|()| false),
+    }
 }
 
 /// Go on when somebody wants to write to a file that is leased at that moment.

@@ -93,7 +93,15 @@ impl Folder {
     /// Whether any program may change a file now, through memory too; this process has it not open.
     pub fn may_be_written(&self, path: &Path) -> bool {
         let file = self.open_file(path, OpenOptions::new().read(true));
-        file.map_or(true, |file| sys::may_be_written(&file))
+        file.and_then(|file| sys::may_be_written(&file))
+            .unwrap_or(true)
+    }
+
+    /// Whether any program may see a file now, through memory too; this process has it not open.
+    pub fn may_be_open(&self, path: &Path) -> bool {
+        let file = self.open_file(path, OpenOptions::new().read(true));
+        file.and_then(|file| sys::may_be_open(&file))
+            .unwrap_or(true)
     }
 
     pub(super) fn place(&self, path: &Path) -> io::Result<Place> {

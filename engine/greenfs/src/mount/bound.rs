@@ -10,6 +10,7 @@ use crate::cache::Part;
 use crate::cache::choice::to_give_up;
 use crate::mount::handles::Handles;
 use crate::mount::log::Log;
+use crate::mount::mapped;
 use crate::mount::origins::Counts;
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standings};
@@ -26,6 +27,13 @@ const GATHER: Duration = Duration::from_millis(200);
 /// When there is too much, so much of the bound is made free beyond it.
 const SPARE: u64 = 16;
 
+/// How the bound was kept.
+enum Kept {
+    AsFarAsCanBe,
+    /// The same, but for files that somebody may have memory of, and has not open.
+    WithMemory,
+}
+
 pub struct Bound {
     pub shared: Arc<Shared>,
     pub handles: Arc<Handles>,
@@ -37,6 +45,8 @@ pub struct Bound {
     pub most_b: Option<u64>,
     /// The branches that must have what is given up.
     pub roles: Vec<Role>,
+    /// Whether programs may have memory of flash itself, also of files that they have closed.
+    pub has_memory: bool,
 }
 
 impl Bound {
@@ -48,12 +58,18 @@ impl Bound {
         let mut seen = 0;
         while !self.standings.is_ending() {
             let begun = Instant::now();
-            if let Err(error) = self.save().and_then(|()| self.keep()) {
+            let kept = self.save().and_then(|()| self.keep());
+            if let Err(error) = &kept {
                 self.log
                     .say(&format!("flash: nothing can be given up: {error}"));
             }
             let took = begun.elapsed();
-            seen = self.standings.wait_for_news(seen);
+            // Nobody says when memory is gone.
+            let most = match kept {
+                Ok(Kept::WithMemory) => mapped::LOOK,
+                _ => Duration::MAX,
+            };
+            seen = self.standings.wait_for_news(seen, most);
             self.standings.rest(GATHER + took * 10);
         }
         // What fails is brought back another time.
@@ -93,13 +109,14 @@ impl Bound {
         self.shared.flash().save(brought)
     }
 
-    fn keep(&self) -> io::Result<()> {
+    fn keep(&self) -> io::Result<Kept> {
+        let mut kept = Kept::AsFarAsCanBe;
         let Some(most_b) = self.most_b else {
-            return Ok(());
+            return Ok(kept);
         };
         let present_b = self.shared.flash().present_b();
         if present_b <= most_b || !self.is_connected() {
-            return Ok(());
+            return Ok(kept);
         }
         let mut excess_b = present_b - (most_b - most_b / SPARE);
         let mut given_up_b = 0;
@@ -107,34 +124,40 @@ impl Bound {
             if excess_b == 0 {
                 break;
             }
-            let less_b = self.give_up(id, excess_b)?;
+            let Some(less_b) = self.give_up(id, excess_b)? else {
+                kept = Kept::WithMemory;
+                continue;
+            };
             excess_b = excess_b.saturating_sub(less_b);
             given_up_b += less_b;
         }
         if given_up_b == 0 {
-            return Ok(());
+            return Ok(kept);
         }
         (&*self.shared).sync()?;
         self.shared.flash().let_go()?;
         self.counts
             .given_up_b
             .fetch_add(given_up_b, Ordering::Relaxed);
-        Ok(())
+        Ok(kept)
     }
 
-    /// Give up what is to be given up of a file. Returns the bytes.
-    fn give_up(&self, id: NodeId, excess_b: u64) -> io::Result<u64> {
+    /// Give up what is to be given up of a file. Returns the bytes; none if somebody may have memory of it.
+    fn give_up(&self, id: NodeId, excess_b: u64) -> io::Result<Option<u64>> {
         let mut flash = self.shared.flash();
         let Ok(node) = flash.node(id) else {
             self.uses.forget(id);
-            return Ok(0);
+            return Ok(Some(0));
         };
         let (inode, size_b) = (node.inode, node.attributes.size);
         let is_open = self.handles.of(id).is_some();
         let ranges = match flash.part(id) {
             Some(part) => to_give_up(part, &self.uses.pieces(id), excess_b, is_open),
             // The kernel or a program reads it without asking here.
-            None if is_open || size_b < SMALL_B => return Ok(0),
+            None if is_open || size_b < SMALL_B => return Ok(Some(0)),
+            None if self.has_memory && flash.store().may_be_open(&flash.path(id)?) => {
+                return Ok(None);
+            }
             None => {
                 self.uses.forget_pieces(id);
                 let whole = Part::whole(inode, size_b);
@@ -145,7 +168,7 @@ impl Bound {
         for range in ranges {
             given_up_b += flash.give_up(id, range, &self.roles)?;
         }
-        Ok(given_up_b)
+        Ok(Some(given_up_b))
     }
 
     /// Whether the remote is there: what flash gives up can be read at once.

@@ -153,6 +153,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         counts: Arc::clone(&counts),
         most_b: settings.flash_most_b,
         roles: settings.branches.iter().map(|(role, _)| *role).collect(),
+        has_memory: is_root,
     };
     let mut config = fuser::Config::default();
     config.mount_options = vec![

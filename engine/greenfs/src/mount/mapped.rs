@@ -1,9 +1,13 @@
 //! Files that programs have closed, and whose memory some may still share with the kernel.
 
 use std::io;
+use std::time::Duration;
 
 use crate::branch::folder::Folder;
 use crate::volume::Flash;
+
+/// How often it is looked whether somebody still has memory of a file that was closed.
+pub const LOOK: Duration = Duration::from_secs(10);
 
 /// Files that no memory can change any more are like all others from now on; what changed of them after
 /// they were brought is brought once more. Returns whether anything is.

@@ -138,12 +138,13 @@ impl Standings {
         (now, now != seen)
     }
 
-    /// Wait until something was done or a branch stands otherwise than after `seen`, or the end. Returns
-    /// what to give as `seen` the next time.
-    pub fn wait_for_news(&self, seen: u64) -> u64 {
+    /// Wait until something was done or a branch stands otherwise than after `seen`, the end, or for so
+    /// long. Returns what to give as `seen` the next time.
+    pub fn wait_for_news(&self, seen: u64, most: Duration) -> u64 {
         let is_so = |state: &mut State| state.news == seen && !state.is_ending;
-        let state = self.poked.wait_while(self.state(), is_so);
-        state.expect("a panic ends this process").news
+        let waited = self.poked.wait_timeout_while(self.state(), most, is_so);
+        let (state, _) = waited.expect("a panic ends this process");
+        state.news
     }
 
     /// Wait for so long, until somebody waits, or until the end.

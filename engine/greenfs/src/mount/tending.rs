@@ -9,9 +9,6 @@ use crate::mount::mapped;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
 
-/// How often it is looked whether memory may still change a file that was closed.
-const LOOK: Duration = Duration::from_secs(10);
-
 /// Without such a file, nothing comes of itself for so long.
 const IDLE: Duration = Duration::from_secs(3600);
 
@@ -24,7 +21,7 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
         let mut seen = 0;
         while !standings.is_ending() {
             let has_closed = !shared.flash().closed().is_empty();
-            (seen, _) = standings.wait(seen, if has_closed { LOOK } else { IDLE });
+            (seen, _) = standings.wait(seen, if has_closed { mapped::LOOK } else { IDLE });
             standings.rest(Duration::from_secs(1));
             // What fails here fails again where it is needed.
             let is_more = mapped::let_go(&mut shared.flash()).unwrap_or(false);

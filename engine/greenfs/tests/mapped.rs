@@ -1,0 +1,81 @@
+//! Memory that programs keep of files that they have closed: they read it, and change it, without a word.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use common::Home;
+
+const SIZE_B: usize = 1 << 20;
+
+/// Memory that is shared with the kernel: all of a file, which is closed at once.
+struct Memory(*mut u8);
+
+impl Memory {
+    fn of(path: &Path, is_changed: bool) -> Self {
+        let file = OpenOptions::new().read(true).write(is_changed).open(path);
+        let file = file.expect("it is there");
+        let access = match is_changed {
+            true => libc::PROT_READ | libc::PROT_WRITE,
+            false => libc::PROT_READ,
+        };
+        let none = std::ptr::null_mut();
+        // SAFETY: the kernel chooses a place where nothing is.
+        let memory =
+            unsafe { libc::mmap(none, SIZE_B, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        assert_ne!(memory, libc::MAP_FAILED);
+        Self(memory.cast())
+    }
+
+    fn read(&self) -> Vec<u8> {
+        // SAFETY: the memory is as large as that, and nobody changes it meanwhile.
+        unsafe { std::slice::from_raw_parts(self.0, SIZE_B) }.to_vec()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to it any more.
+        unsafe { libc::munmap(self.0.cast(), SIZE_B) };
+    }
+}
+
+/// Write a file, and have the remote have it.
+fn write(home: &Home, name: &str, byte: u8) {
+    fs::write(home.mnt(name), vec![byte; SIZE_B]).expect("it is writable");
+    File::open(home.mnt(name))
+        .and_then(|file| file.sync_all())
+        .expect("all are there");
+}
+
+fn wait_until_given_up(home: &Home, name: &str) {
+    let mode = || fs::metadata(home.at("flash").join(name)).map(|found| found.permissions().mode());
+    while mode().expect("it is there") & 0o7777 != 0o1000 {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A program would run on zeros: its code is memory of files that the loader has closed.
+#[test]
+fn what_somebody_has_in_memory_is_not_given_up() {
+    let Some(mut home) = Home::new("mapped") else {
+        return;
+    };
+    home.mount(&["--flash-mib", "0", "--remote", "remote"]);
+    write(&home, "program", 1);
+    let memory = Memory::of(&home.mnt("program"), false);
+    write(&home, "later", 2);
+    wait_until_given_up(&home, "later");
+    assert!(memory.read() == vec![1; SIZE_B], "other bytes");
+    drop(memory);
+    // Nothing is done here: it is looked again.
+    wait_until_given_up(&home, "program");
+    let read = fs::read(home.mnt("program"));
+    assert!(read.expect("the remote has it") == vec![1; SIZE_B]);
+    home.umount();
+}
