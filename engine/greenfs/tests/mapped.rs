@@ -9,7 +9,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use common::Home;
+use common::{Home, text};
+use greenfs::branch::folder::FRESH;
 
 const SIZE_B: usize = 1 << 20;
 
@@ -35,6 +36,12 @@ impl Memory {
     fn read(&self) -> Vec<u8> {
         // SAFETY: the memory is as large as that, and nobody changes it meanwhile.
         unsafe { std::slice::from_raw_parts(self.0, SIZE_B) }.to_vec()
+    }
+
+    fn write(&self, at: usize, byte: u8) {
+        assert!(at < SIZE_B);
+        // SAFETY: it is within the memory, which was made to be changed.
+        unsafe { self.0.add(at).write(byte) };
     }
 }
 
@@ -78,4 +85,45 @@ fn what_somebody_has_in_memory_is_not_given_up() {
     let read = fs::read(home.mnt("program"));
     assert!(read.expect("the remote has it") == vec![1; SIZE_B]);
     home.umount();
+}
+
+/// The remote would keep for ever what the memory had when the new mount began, and `status` say that it holds all.
+#[test]
+fn what_memory_of_an_earlier_mount_changes_is_not_hidden() {
+    let Some(mut home) = Home::new("outlived") else {
+        return;
+    };
+    let options = ["--remote", "remote", "--patience", "1"];
+    home.mount(&options);
+    write(&home, "file", 0);
+    let memory = Memory::of(&home.mnt("file"), true);
+    memory.write(0, 2);
+    // Else the kernel has memory of its own, which ends with the mount.
+    if fs::read(home.at("flash/file")).expect("it is there")[0] != 2 {
+        return eprintln!("skipped: needs root, and passthrough of FUSE (Linux 6.9)");
+    }
+    home.kill();
+    mounting::place::detach(&home.mnt("")).expect("nobody serves it");
+    thread::sleep(FRESH * 2);
+    home.mount(&options);
+    home.wait_for(": connected; holds all");
+    memory.write(0, 3);
+    drop(memory);
+    write(&home, "later", 1);
+    home.same_trees("flash", "remote");
+    home.umount();
+
+    // So long as the memory stays, the end of a mount is not the end of the changes.
+    home.mount(&options);
+    let memory = Memory::of(&home.mnt("file"), true);
+    memory.write(0, 4);
+    home.signal("TERM");
+    home.wait_for_end();
+    let mut status = home.greenfs("status");
+    status.args(["--flash", "flash", "--remote", "remote"]);
+    let said = text(&status.output().expect("it was built"));
+    assert!(!said.contains("holds all"), "{said}");
+    memory.write(0, 5);
+    home.sync();
+    home.same_trees("flash", "remote");
 }

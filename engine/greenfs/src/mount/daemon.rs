@@ -99,9 +99,10 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let at = place::claim(&settings.at, &settings.flash)?;
     let key = settings.flash_key.as_deref();
     let store = crypt::claim(&settings.flash, key, true)?;
-    let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
+    let mut flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
     sys::no_mask();
     sys::ignore_ends_of_leases();
+    mapped::begin(&mut flash).map_err(failed)?;
     let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);
     let standings = Arc::new(Standings::default());
     let spins = Arc::new(Spins::open(&settings.flash, settings.limits).map_err(failed)?);
@@ -146,7 +147,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     };
     let bound = Bound {
         shared: Arc::clone(&shared),
-        handles,
+        handles: Arc::clone(&handles),
         standings: Arc::clone(&standings),
         log: Arc::clone(&log),
         uses,
@@ -192,6 +193,10 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     ready();
     signals::wait_for_stop();
     leave(settings, &at, &log, &serving);
+    if serving.is_finished() {
+        // Else programs go on in what was taken away from its place.
+        handles.forget_all();
+    }
     let ended = mapped::end(&mut shared.flash());
     standings.end();
     wait_for_keepers(&keepers, settings.patience);

@@ -23,8 +23,20 @@ pub fn let_go(flash: &mut Flash<Folder>) -> io::Result<bool> {
     Ok(flash.state().seq != before)
 }
 
-/// Nobody has a file open any more, whatever the kernel came to say.
+/// Find the files of which somebody has memory since an earlier mount, which was killed or taken away.
+pub fn begin(flash: &mut Flash<Folder>) -> io::Result<()> {
+    for id in flash.untold() {
+        let path = flash.path(id).ok();
+        if path.is_some_and(|path| flash.store().may_be_written(&path)) {
+            flash.keep_sharing(id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Nobody has a file open any more, whatever the kernel came to say. What memory may still change stays
+/// one that counts as changed when the volume is opened.
 pub fn end(flash: &mut Flash<Folder>) -> io::Result<()> {
-    let_go(flash)?;
-    flash.end_all_sharing()
+    flash.close_all()?;
+    let_go(flash).map(drop)
 }

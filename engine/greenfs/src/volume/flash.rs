@@ -41,6 +41,8 @@ pub struct Flash<S> {
     /// Files that programs may change through memory that they share, without a word, and how many
     /// have them open. Such memory may stay when they are closed: so do they here, as long as it may.
     pub(super) shared: HashMap<NodeId, u32>,
+    /// Files whose time did not tell further changes when the volume was opened.
+    pub(super) untold: Vec<NodeId>,
     /// Files of which the journal says that their time does not tell further changes, and since which
     /// record: such a one counts as changed when the volume is opened.
     pub(super) fresh: BTreeMap<NodeId, u64>,

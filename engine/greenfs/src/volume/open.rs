@@ -46,6 +46,10 @@ impl<S: Store> Flash<S> {
         };
         check_flash(&identity, name)?;
         let state = read_state(&flash, name)?;
+        let is_untold = |node: &Node| node.kind == Kind::File && node.changed_ns == 0;
+        let nodes = state.catalogue.nodes().iter();
+        let untold = nodes.filter(|(_, node)| is_untold(node));
+        let untold = untold.map(|(id, _)| *id).collect();
         let Look {
             changes,
             sights,
@@ -63,6 +67,7 @@ impl<S: Store> Flash<S> {
             unnoted: Dirty::default(),
             writing: HashMap::new(),
             shared: HashMap::new(),
+            untold,
             fresh: BTreeMap::new(),
             others: Catalogue::default(),
             next_other: OTHERS_FROM,
