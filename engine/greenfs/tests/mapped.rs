@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Home, text};
-use greenfs::branch::folder::FRESH;
+use greenfs::branch::folder::{FRESH, Folder};
+use greenfs::protocol::ROOT;
+use greenfs::volume::{Flash, New};
 
 const SIZE_B: usize = 1 << 20;
 
@@ -126,4 +129,32 @@ fn what_memory_of_an_earlier_mount_changes_is_not_hidden() {
     memory.write(0, 5);
     home.sync();
     home.same_trees("flash", "remote");
+}
+
+/// With many such files, or such ones as the kernel says nothing of, everybody would wait at every look.
+#[test]
+fn the_kernel_is_asked_of_a_few_at_once_and_never_again_where_it_does_not_know() {
+    let home = Home::without_mount("asked");
+    let store = Folder::open(&home.at("flash")).expect("it is there");
+    let flash = Flash::open(store, &home.at("flash"), &"0".repeat(32));
+    let mut flash = flash.unwrap_or_else(|_| panic!("it is empty"));
+    let mut make = |name: &str| {
+        let new = New {
+            mode: 0o600,
+            owner: None,
+        };
+        let id = flash.create(ROOT, OsStr::new(name), new);
+        let id = id.expect("nothing is there");
+        flash.begin_sharing(id).expect("it is there");
+        flash.end_sharing(id).expect("it is there");
+        id
+    };
+    let ids = ["a", "b", "c"].map(&mut make);
+    assert_eq!(flash.next_closed(2), ids[..2]);
+    assert_eq!(flash.next_closed(2), [ids[2], ids[0]]);
+    flash.stop_asking(ids[1]);
+    assert_eq!(flash.next_closed(9), [ids[2], ids[0]]);
+    flash.end_mapping(ids[0]).expect("it is there");
+    flash.end_mapping(ids[2]).expect("it is there");
+    assert!(!flash.has_closed());
 }

@@ -91,10 +91,14 @@ impl Folder {
     }
 
     /// Whether any program may change a file now, through memory too; this process has it not open.
-    pub fn may_be_written(&self, path: &Path) -> bool {
-        let file = self.open_file(path, OpenOptions::new().read(true));
-        file.and_then(|file| sys::may_be_written(&file))
-            .unwrap_or(true)
+    ///
+    /// # Errors
+    /// If the kernel will never say.
+    pub fn may_be_written(&self, path: &Path) -> io::Result<bool> {
+        match self.open_file(path, OpenOptions::new().read(true)) {
+            Ok(file) => sys::may_be_written(&file),
+            Err(_) => Ok(true),
+        }
     }
 
     /// Whether any program may see a file now, through memory too; this process has it not open.

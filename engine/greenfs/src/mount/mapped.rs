@@ -6,18 +6,27 @@ use std::time::Duration;
 use crate::branch::folder::Folder;
 use crate::volume::Flash;
 
+/// Of so many files the kernel is asked while everybody else waits.
+const AT_ONCE: usize = 256;
+
 /// How often it is looked whether somebody still has memory of a file that was closed.
 pub const LOOK: Duration = Duration::from_secs(10);
 
 /// Files that no memory can change any more are like all others from now on; what changed of them after
 /// they were brought is brought once more. Returns whether anything is.
 pub fn let_go(flash: &mut Flash<Folder>) -> io::Result<bool> {
+    let_go_of(flash, AT_ONCE)
+}
+
+fn let_go_of(flash: &mut Flash<Folder>, most: usize) -> io::Result<bool> {
     let before = flash.state().seq;
-    for id in flash.closed() {
+    for id in flash.next_closed(most) {
         // One that has no name any more is nobody's.
         let path = flash.path(id).ok();
-        if !path.is_some_and(|path| flash.store().may_be_written(&path)) {
-            flash.end_mapping(id)?;
+        match path.map_or(Ok(false), |path| flash.store().may_be_written(&path)) {
+            Ok(true) => (),
+            Ok(false) => flash.end_mapping(id)?,
+            Err(_) => flash.stop_asking(id),
         }
     }
     Ok(flash.state().seq != before)
@@ -27,7 +36,8 @@ pub fn let_go(flash: &mut Flash<Folder>) -> io::Result<bool> {
 pub fn begin(flash: &mut Flash<Folder>) -> io::Result<()> {
     for id in flash.untold() {
         let path = flash.path(id).ok();
-        if path.is_some_and(|path| flash.store().may_be_written(&path)) {
+        let may_be_written = |path| flash.store().may_be_written(path).unwrap_or(false);
+        if path.as_deref().is_some_and(may_be_written) {
             flash.keep_sharing(id)?;
         }
     }
@@ -38,5 +48,5 @@ pub fn begin(flash: &mut Flash<Folder>) -> io::Result<()> {
 /// one that counts as changed when the volume is opened.
 pub fn end(flash: &mut Flash<Folder>) -> io::Result<()> {
     flash.close_all()?;
-    let_go(flash).map(drop)
+    let_go_of(flash, usize::MAX).map(drop)
 }

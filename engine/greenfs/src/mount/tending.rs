@@ -20,7 +20,7 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
     thread::spawn(move || {
         let mut seen = 0;
         while !standings.is_ending() {
-            let has_closed = !shared.flash().closed().is_empty();
+            let has_closed = shared.flash().has_closed();
             (seen, _) = standings.wait(seen, if has_closed { mapped::LOOK } else { IDLE });
             standings.rest(Duration::from_secs(1));
             // What fails here fails again where it is needed.

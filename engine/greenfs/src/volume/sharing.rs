@@ -3,10 +3,12 @@
 //! what was copied of them may be a mix of then and later.
 
 use std::io;
+use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::RangeBounds;
 
 use crate::branch::store::Store;
-use crate::protocol::NodeId;
 use crate::protocol::dirty::EVERYTHING;
+use crate::protocol::{NodeId, ROOT};
 use crate::volume::flash::Flash;
 
 impl<S: Store> Flash<S> {
@@ -46,16 +48,39 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Files that nobody has open, and that memory may still change.
-    pub fn closed(&self) -> Vec<NodeId> {
-        let closed = self.shared.iter().filter(|(_, count)| **count == 0);
-        closed.map(|(id, _)| *id).collect()
+    /// Files that nobody has open, and that memory may still change, as far as the kernel can tell.
+    fn closed(&self, range: impl RangeBounds<NodeId>) -> impl Iterator<Item = NodeId> {
+        let closed = self.shared.range(range).filter(|(_, count)| **count == 0);
+        let ids = closed.map(|(id, _)| *id);
+        ids.filter(|id| !self.untellable.contains(id))
+    }
+
+    pub fn has_closed(&self) -> bool {
+        self.closed(..).next().is_some()
+    }
+
+    /// Some of these files; the next time, those that come next.
+    pub fn next_closed(&mut self, most: usize) -> Vec<NodeId> {
+        let next = self.closed((Excluded(self.last_asked), Unbounded));
+        let ids: Vec<NodeId> = next
+            .chain(self.closed(..=self.last_asked))
+            .take(most)
+            .collect();
+        self.last_asked = ids.last().copied().unwrap_or(ROOT);
+        ids
+    }
+
+    /// The kernel never says whether memory can change this file: it counts as one that memory may
+    /// change as long as the volume is open.
+    pub fn stop_asking(&mut self, id: NodeId) {
+        self.untellable.insert(id);
     }
 
     /// No memory can change a file any more: it is brought once more, unless it is still to be brought.
     pub fn end_mapping(&mut self, id: NodeId) -> io::Result<()> {
         self.bring_again(id)?;
         self.shared.remove(&id);
+        self.untellable.remove(&id);
         Ok(())
     }
 
@@ -81,7 +106,7 @@ impl<S: Store> Flash<S> {
     /// change is brought once more.
     pub fn close_all(&mut self) -> io::Result<()> {
         self.shared.values_mut().for_each(|count| *count = 0);
-        let ids = self.closed().into_iter();
-        ids.map(|id| self.bring_again(id)).collect()
+        let ids: Vec<NodeId> = self.shared.keys().copied().collect();
+        ids.into_iter().try_for_each(|id| self.bring_again(id))
     }
 }
