@@ -53,7 +53,7 @@ impl<S: Store> Flash<S> {
             _ => self.make_durable(first),
         };
         let done = ready.and_then(|()| cut_it(&mut self.store));
-        if done.is_ok() && size_b == 0 {
+        if done.is_ok() && size_b == 0 && self.state.catalogue.get(id).is_some() {
             // What comes next is written elsewhere, and is found with the new time or not at all.
             self.fresh.insert(id, 0);
         }
