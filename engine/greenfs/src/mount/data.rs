@@ -44,6 +44,28 @@ impl Tree {
         })
     }
 
+    /// Change the size of a file, and write that down before and after.
+    pub fn cut(&self, id: NodeId, handle: Option<u64>, size_b: u64) -> io::Result<()> {
+        let mut flash = match size_b {
+            0 => self.shared.flash(),
+            _ => self.whole(id)?,
+        };
+        let reached = self.reach(&flash, id)?;
+        let first = flash.begin_cutting(id, size_b)?;
+        let mut ready = Ok(());
+        if first.is_some() {
+            drop(flash);
+            ready = self.shared.make_durable(first);
+            flash = self.shared.flash();
+        }
+        let open = handle.and_then(|handle| self.handles.get(handle));
+        let done = ready.and_then(|()| match open {
+            Some(open) => open.file.set_len(size_b),
+            None => sys::set_size(&opened(&reached), size_b),
+        });
+        flash.end_cutting(id, size_b, done)
+    }
+
     pub fn seek(&self, handle: u64, offset: i64, whence: i32) -> io::Result<i64> {
         let open = self.handles.file(handle)?;
         match open.is_part {

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 
 use crate::branch::folder::Folder;
-use crate::mount::attributes::{Wish, attributes, device, opened};
+use crate::mount::attributes::{Wish, attributes, device};
 use crate::mount::errors::error;
 use crate::mount::handles::Listing;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::{Kind, Node, NodeId};
-use crate::sys;
 use crate::volume::Flash;
 
 /// The longest name of a file. Bytes.
@@ -35,18 +34,11 @@ impl Tree {
 
     pub fn change(&self, inode: INodeNo, handle: Option<u64>, wish: &Wish) -> io::Result<FileAttr> {
         let id = node(inode)?;
-        let mut flash = match wish.size {
-            Some(size) if size > 0 => self.whole(id)?,
-            _ => self.shared.flash(),
-        };
-        let reached = self.reach(&flash, id)?;
         if let Some(size) = wish.size {
-            let open = handle.and_then(|handle| self.handles.get(handle));
-            flash.cut(id, size, |_| match open {
-                Some(open) => open.file.set_len(size),
-                None => sys::set_size(&opened(&reached), size),
-            })?;
+            self.cut(id, handle, size)?;
         }
+        let mut flash = self.shared.flash();
+        let reached = self.reach(&flash, id)?;
         if flash.part(id).is_some() && flash.node(id).is_ok() {
             self.dress_part(&mut flash, id, &reached, wish)?;
             let shown = self.shown(&flash, id, &reached);

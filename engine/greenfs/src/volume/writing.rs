@@ -37,22 +37,28 @@ impl<S: Store> Flash<S> {
         if size_b > 0 {
             self.complete(id)?;
         }
-        self.cut(id, size_b, |store| store.truncate(&path, size_b))
+        let first = self.begin_cutting(id, size_b)?;
+        let ready = self.make_durable(first);
+        let done = ready.and_then(|()| self.store.truncate(&path, size_b));
+        self.end_cutting(id, size_b, done)
     }
 
-    /// Change the size of a file by `cut_it`, and write that down before and after.
-    pub fn cut(
-        &mut self,
-        id: NodeId,
-        size_b: u64,
-        cut_it: impl FnOnce(&mut S) -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// Write down that a file gets another size, before it does. Returns the record up to which the journal
+    /// must be durable first; if there is none, it must get it before others go on.
+    pub fn begin_cutting(&mut self, id: NodeId, size_b: u64) -> io::Result<Option<u64>> {
         let first = self.begin_writing(id, &cut(size_b))?;
-        let ready = match size_b {
-            0 => self.empty(id),
-            _ => self.make_durable(first),
-        };
-        let done = ready.and_then(|()| cut_it(&mut self.store));
+        if size_b > 0 {
+            return Ok(first);
+        }
+        let emptied = self.empty(id);
+        if emptied.is_err() {
+            self.end_writing(id, &cut(size_b))?;
+        }
+        emptied.map(|()| None)
+    }
+
+    /// It was cut, or `done` says why not.
+    pub fn end_cutting(&mut self, id: NodeId, size_b: u64, done: io::Result<()>) -> io::Result<()> {
         if done.is_ok() && size_b == 0 && self.state.catalogue.get(id).is_some() {
             // What comes next is written elsewhere, and is found with the new time or not at all.
             self.fresh.insert(id, 0);

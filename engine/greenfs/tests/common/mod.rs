@@ -140,6 +140,11 @@ impl Home {
             output = umount.output().expect("it was built");
         }
         text(&output);
+        self.wait_for_end();
+    }
+
+    /// Wait until the daemon has come to its end.
+    pub fn wait_for_end(&mut self) {
         if let Some(mut daemon) = self.daemon.take() {
             assert!(daemon.wait().expect("it ends").success());
         }
