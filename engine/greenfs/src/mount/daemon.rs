@@ -197,7 +197,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         // Else programs go on in what was taken away from its place.
         handles.forget_all();
     }
-    let ended = mapped::end(&mut shared.flash());
+    let ended = mapped::end(&shared);
     standings.end();
     wait_for_keepers(&keepers, settings.patience);
     while !bounding.is_finished() {

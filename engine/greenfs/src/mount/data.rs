@@ -10,6 +10,7 @@ use fuser::INodeNo;
 use crate::mount::attributes::opened;
 use crate::mount::errors::error;
 use crate::mount::handles::is_shared;
+use crate::mount::mapped;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
@@ -121,6 +122,7 @@ impl Tree {
                 File::open(opened(&reached))?.sync_all()?;
             }
         }
+        mapped::let_go(&self.shared)?;
         let mut flash = self.shared.flash();
         flash.settle()?;
         Ok(flash.state().seq)

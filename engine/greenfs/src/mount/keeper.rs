@@ -132,9 +132,9 @@ impl Keeper {
 
     /// Returns the record up to which the branch has everything.
     pub fn bring_up(&self, branch: &mut Connected) -> Result<u64, Trouble> {
+        mapped::let_go(&self.shared).map_err(Trouble::Flash)?;
         let mut flash = &*self.shared;
         let stands = flash.with(|flash| {
-            mapped::let_go(flash)?;
             flash.settle()?;
             Ok((flash.state().seq, flash.has_all(self.role)))
         });

@@ -1,26 +1,43 @@
 //! Files that programs have closed, and whose memory some may still share with the kernel.
 
 use std::io;
+use std::thread;
 use std::time::Duration;
 
 use crate::branch::folder::Folder;
+use crate::mount::shared::Shared;
+use crate::protocol::NodeId;
 use crate::volume::Flash;
 
 /// Of so many files the kernel is asked while everybody else waits.
 const AT_ONCE: usize = 256;
+
+/// Then others have flash for so long.
+const TURN: Duration = Duration::from_micros(100);
 
 /// How often it is looked whether somebody still has memory of a file that was closed.
 pub const LOOK: Duration = Duration::from_secs(10);
 
 /// Files that no memory can change any more are like all others from now on; what changed of them after
 /// they were brought is brought once more. Returns whether anything is.
-pub fn let_go(flash: &mut Flash<Folder>) -> io::Result<bool> {
-    let_go_of(flash, AT_ONCE)
+pub fn let_go(shared: &Shared) -> io::Result<bool> {
+    let ids = shared.flash().closed();
+    let mut is_more = false;
+    for some in ids.chunks(AT_ONCE) {
+        is_more |= let_go_of(&mut shared.flash(), some)?;
+        if some.len() == AT_ONCE {
+            thread::sleep(TURN);
+        }
+    }
+    Ok(is_more)
 }
 
-fn let_go_of(flash: &mut Flash<Folder>, most: usize) -> io::Result<bool> {
+fn let_go_of(flash: &mut Flash<Folder>, ids: &[NodeId]) -> io::Result<bool> {
     let before = flash.state().seq;
-    for id in flash.next_closed(most) {
+    for &id in ids {
+        if !flash.is_closed(id) {
+            continue; // somebody opened it meanwhile
+        }
         // One that has no name any more is nobody's.
         let path = flash.path(id).ok();
         match path.map_or(Ok(false), |path| flash.store().may_be_written(&path)) {
@@ -46,7 +63,7 @@ pub fn begin(flash: &mut Flash<Folder>) -> io::Result<()> {
 
 /// Nobody has a file open any more, whatever the kernel came to say. What memory may still change stays
 /// one that counts as changed when the volume is opened.
-pub fn end(flash: &mut Flash<Folder>) -> io::Result<()> {
-    flash.close_all()?;
-    let_go_of(flash, usize::MAX).map(drop)
+pub fn end(shared: &Shared) -> io::Result<()> {
+    shared.flash().close_all()?;
+    let_go(shared).map(drop)
 }

@@ -20,11 +20,11 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
     thread::spawn(move || {
         let mut seen = 0;
         while !standings.is_ending() {
-            let has_closed = shared.flash().has_closed();
+            let has_closed = !shared.flash().closed().is_empty();
             (seen, _) = standings.wait(seen, if has_closed { mapped::LOOK } else { IDLE });
             standings.rest(Duration::from_secs(1));
             // What fails here fails again where it is needed.
-            let is_more = mapped::let_go(&mut shared.flash()).unwrap_or(false);
+            let is_more = mapped::let_go(&shared).unwrap_or(false);
             let _ = shared.flash().ripen();
             if is_more {
                 standings.poke();

@@ -43,8 +43,6 @@ pub struct Flash<S> {
     pub(super) shared: BTreeMap<NodeId, u32>,
     /// Those of which the kernel never says whether that memory is gone.
     pub(super) untellable: HashSet<NodeId>,
-    /// The last of them of which it was asked.
-    pub(super) last_asked: NodeId,
     /// Files whose time did not tell further changes when the volume was opened.
     pub(super) untold: Vec<NodeId>,
     /// Files of which the journal says that their time does not tell further changes, and since which

@@ -68,7 +68,6 @@ impl<S: Store> Flash<S> {
             writing: HashMap::new(),
             shared: BTreeMap::new(),
             untellable: HashSet::new(),
-            last_asked: ROOT,
             untold,
             fresh: BTreeMap::new(),
             others: Catalogue::default(),

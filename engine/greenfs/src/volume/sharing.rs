@@ -3,12 +3,10 @@
 //! what was copied of them may be a mix of then and later.
 
 use std::io;
-use std::ops::Bound::{Excluded, Unbounded};
-use std::ops::RangeBounds;
 
 use crate::branch::store::Store;
+use crate::protocol::NodeId;
 use crate::protocol::dirty::EVERYTHING;
-use crate::protocol::{NodeId, ROOT};
 use crate::volume::flash::Flash;
 
 impl<S: Store> Flash<S> {
@@ -48,26 +46,17 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Files that nobody has open, and that memory may still change, as far as the kernel can tell.
-    fn closed(&self, range: impl RangeBounds<NodeId>) -> impl Iterator<Item = NodeId> {
-        let closed = self.shared.range(range).filter(|(_, count)| **count == 0);
-        let ids = closed.map(|(id, _)| *id);
-        ids.filter(|id| !self.untellable.contains(id))
+    /// Whether nobody has a file open that memory may still change, as far as the kernel can tell.
+    pub fn is_closed(&self, id: NodeId) -> bool {
+        // Of one that has no name any more nobody is asked.
+        let is_told = !self.untellable.contains(&id) || self.state.catalogue.get(id).is_none();
+        is_told && self.shared.get(&id) == Some(&0)
     }
 
-    pub fn has_closed(&self) -> bool {
-        self.closed(..).next().is_some()
-    }
-
-    /// Some of these files; the next time, those that come next.
-    pub fn next_closed(&mut self, most: usize) -> Vec<NodeId> {
-        let next = self.closed((Excluded(self.last_asked), Unbounded));
-        let ids: Vec<NodeId> = next
-            .chain(self.closed(..=self.last_asked))
-            .take(most)
-            .collect();
-        self.last_asked = ids.last().copied().unwrap_or(ROOT);
-        ids
+    /// Those files.
+    pub fn closed(&self) -> Vec<NodeId> {
+        let ids = self.shared.keys().copied();
+        ids.filter(|id| self.is_closed(*id)).collect()
     }
 
     /// The kernel never says whether memory can change this file: it counts as one that memory may
