@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{Home, text};
 use greenfs::branch::folder::{FRESH, Folder};
-use greenfs::protocol::ROOT;
+use greenfs::protocol::{NodeId, ROOT};
 use greenfs::volume::{Flash, New};
 
 const SIZE_B: usize = 1 << 20;
@@ -129,6 +129,15 @@ fn what_memory_of_an_earlier_mount_changes_is_not_hidden() {
     memory.write(0, 5);
     home.sync();
     home.same_trees("flash", "remote");
+
+    // Nor is a synchronisation in between.
+    home.mount(&options);
+    home.wait_for(": connected; holds all");
+    memory.write(0, 6);
+    drop(memory);
+    write(&home, "later", 2);
+    home.same_trees("flash", "remote");
+    home.umount();
 }
 
 /// What many programs did through memory, and let go of, would come to the remote long after an fsync.
@@ -143,7 +152,7 @@ fn an_fsync_waits_for_all_memory_that_is_gone() {
     let names = (0..1000).map(|number| number.to_string());
     let memories: Vec<Memory> = names
         .map(|name| {
-            fs::write(home.mnt(&name), [0]).expect("it is writable");
+            fs::write(home.mnt(&name), "0").expect("it is writable");
             Memory::of(&home.mnt(&name), true)
         })
         .collect();
@@ -155,25 +164,48 @@ fn an_fsync_waits_for_all_memory_that_is_gone() {
     home.umount();
 }
 
+fn opened(home: &Home) -> Flash<Folder> {
+    let store = Folder::open(&home.at("flash")).expect("it is there");
+    let flash = Flash::open(store, &home.at("flash"), &"0".repeat(32));
+    flash.unwrap_or_else(|_| panic!("nobody else uses it"))
+}
+
+/// A new file that a program had open to change it, and has closed.
+fn made(flash: &mut Flash<Folder>, name: &str) -> NodeId {
+    let new = New {
+        mode: 0o600,
+        owner: None,
+    };
+    let id = flash.create(ROOT, OsStr::new(name), new);
+    let id = id.expect("nothing is there");
+    flash.begin_sharing(id).expect("it is there");
+    flash.end_sharing(id).expect("it is there");
+    id
+}
+
+/// One that is killed as it begins would hide that memory from the next.
+#[test]
+fn memory_is_found_whenever_flash_is_opened() {
+    let home = Home::without_mount("opened");
+    let id = made(&mut opened(&home), "file");
+    let writer = OpenOptions::new().write(true).open(home.at("flash/file"));
+    let writer = writer.expect("it is there");
+    thread::sleep(FRESH * 2);
+    drop(opened(&home));
+    assert_eq!(opened(&home).closed(), [id]);
+    drop(writer);
+    // What another test is just starting has it open until it runs.
+    while !opened(&home).closed().is_empty() {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Files that the kernel says nothing of would be asked of at every look, and be remembered without end.
 #[test]
 fn what_the_kernel_does_not_know_is_asked_once_and_forgotten_with_the_file() {
     let home = Home::without_mount("asked");
-    let store = Folder::open(&home.at("flash")).expect("it is there");
-    let flash = Flash::open(store, &home.at("flash"), &"0".repeat(32));
-    let mut flash = flash.unwrap_or_else(|_| panic!("it is empty"));
-    let mut make = |name: &str| {
-        let new = New {
-            mode: 0o600,
-            owner: None,
-        };
-        let id = flash.create(ROOT, OsStr::new(name), new);
-        let id = id.expect("nothing is there");
-        flash.begin_sharing(id).expect("it is there");
-        flash.end_sharing(id).expect("it is there");
-        id
-    };
-    let ids = ["a", "b"].map(&mut make);
+    let mut flash = opened(&home);
+    let ids = ["a", "b"].map(|name| made(&mut flash, name));
     assert_eq!(flash.closed(), ids);
     flash.stop_asking(ids[1]);
     assert_eq!(flash.closed(), ids[..1]);

@@ -90,17 +90,6 @@ impl Folder {
         sys::open_name(&folder, name).map(File::from)
     }
 
-    /// Whether any program may change a file now, through memory too; this process has it not open.
-    ///
-    /// # Errors
-    /// If the kernel will never say.
-    pub fn may_be_written(&self, path: &Path) -> io::Result<bool> {
-        match self.open_file(path, OpenOptions::new().read(true)) {
-            Ok(file) => sys::may_be_written(&file),
-            Err(_) => Ok(true),
-        }
-    }
-
     /// Whether any program may see a file now, through memory too; this process has it not open.
     pub fn may_be_open(&self, path: &Path) -> bool {
         let file = self.open_file(path, OpenOptions::new().read(true));
@@ -176,6 +165,14 @@ impl Store for Folder {
     fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
         let file = self.open_file(path, OpenOptions::new().read(true))?;
         read_at(&file, offset, most_b)
+    }
+
+    /// By a lease, which this process gets on what it has not open itself.
+    fn may_be_written(&self, path: &Path) -> io::Result<bool> {
+        match self.open_file(path, OpenOptions::new().read(true)) {
+            Ok(file) => sys::may_be_written(&file),
+            Err(_) => Ok(true),
+        }
     }
 
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {

@@ -18,6 +18,13 @@ pub trait Store {
     fn look(&self, path: &Path) -> io::Result<Option<Found>>;
     /// Up to so many bytes from an offset; fewer only at the end of the file.
     fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>>;
+    /// Whether a program may change a file now without a word: through memory that it has of it.
+    ///
+    /// # Errors
+    /// If nobody can tell, now or later.
+    fn may_be_written(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// A new, empty file.
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;

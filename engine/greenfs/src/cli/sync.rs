@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::net::Site;
 use crate::protocol::{Kind, NodeId, Role};
 use crate::report::size;
+use crate::sys;
 use crate::text::shown;
 use crate::volume::{Branch, Pushed, Volume, expect_known};
 
@@ -25,6 +26,7 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
 }
 
 fn bring_all_up(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
+    sys::ignore_ends_of_leases();
     let mut volume = open_volume(asked)?;
     let mut text = String::new();
     let (mut has_failed, mut has_kept) = (false, false);

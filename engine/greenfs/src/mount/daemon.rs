@@ -99,10 +99,9 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let at = place::claim(&settings.at, &settings.flash)?;
     let key = settings.flash_key.as_deref();
     let store = crypt::claim(&settings.flash, key, true)?;
-    let mut flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
-    sys::no_mask();
     sys::ignore_ends_of_leases();
-    mapped::begin(&mut flash).map_err(failed)?;
+    let flash = Flash::open(store, &settings.flash, &identity::new_volume()?)?;
+    sys::no_mask();
     let log = Arc::new(Log::open(&settings.flash).map_err(failed)?);
     let standings = Arc::new(Standings::default());
     let spins = Arc::new(Spins::open(&settings.flash, settings.limits).map_err(failed)?);

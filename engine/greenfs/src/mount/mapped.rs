@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::branch::folder::Folder;
+use crate::branch::store::Store;
 use crate::mount::shared::Shared;
 use crate::protocol::NodeId;
 use crate::volume::Flash;
@@ -47,18 +48,6 @@ fn let_go_of(flash: &mut Flash<Folder>, ids: &[NodeId]) -> io::Result<bool> {
         }
     }
     Ok(flash.state().seq != before)
-}
-
-/// Find the files of which somebody has memory since an earlier mount, which was killed or taken away.
-pub fn begin(flash: &mut Flash<Folder>) -> io::Result<()> {
-    for id in flash.untold() {
-        let path = flash.path(id).ok();
-        let may_be_written = |path| flash.store().may_be_written(path).unwrap_or(false);
-        if path.as_deref().is_some_and(may_be_written) {
-            flash.keep_sharing(id)?;
-        }
-    }
-    Ok(())
 }
 
 /// Nobody has a file open any more, whatever the kernel came to say. What memory may still change stays

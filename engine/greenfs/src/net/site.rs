@@ -109,6 +109,10 @@ impl Store for Site {
         self.store().read(path, offset, most_b)
     }
 
+    fn may_be_written(&self, path: &Path) -> io::Result<bool> {
+        self.store().may_be_written(path)
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.store_mut().create(path, mode)
     }

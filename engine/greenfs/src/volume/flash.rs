@@ -43,8 +43,6 @@ pub struct Flash<S> {
     pub(super) shared: BTreeMap<NodeId, u32>,
     /// Those of which the kernel never says whether that memory is gone.
     pub(super) untellable: HashSet<NodeId>,
-    /// Files whose time did not tell further changes when the volume was opened.
-    pub(super) untold: Vec<NodeId>,
     /// Files of which the journal says that their time does not tell further changes, and since which
     /// record: such a one counts as changed when the volume is opened.
     pub(super) fresh: BTreeMap<NodeId, u64>,

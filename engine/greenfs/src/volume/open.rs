@@ -46,15 +46,15 @@ impl<S: Store> Flash<S> {
         };
         check_flash(&identity, name)?;
         let state = read_state(&flash, name)?;
-        let is_untold = |node: &Node| node.kind == Kind::File && node.changed_ns == 0;
-        let nodes = state.catalogue.nodes().iter();
-        let untold = nodes.filter(|(_, node)| is_untold(node));
-        let untold = untold.map(|(id, _)| *id).collect();
         let Look {
-            changes,
+            mut changes,
             sights,
             parts,
         } = look(&state, &flash, name)?;
+        let shared = still_shared(&state, &flash, &sights, &parts);
+        let untold = changes.iter_mut().filter(|(id, _)| shared.contains_key(id));
+        let untold = untold.filter_map(|(_, node)| node.as_mut());
+        untold.for_each(|node| node.changed_ns = 0);
         let mut opened = Self {
             name: name.to_owned(),
             store: flash,
@@ -66,9 +66,8 @@ impl<S: Store> Flash<S> {
             written: HashSet::new(),
             unnoted: Dirty::default(),
             writing: HashMap::new(),
-            shared: BTreeMap::new(),
+            shared,
             untellable: HashSet::new(),
-            untold,
             fresh: BTreeMap::new(),
             others: Catalogue::default(),
             next_other: OTHERS_FROM,
@@ -247,4 +246,22 @@ fn look(state: &State, flash: &impl Store, name: &Path) -> Result<Look, Fault> {
         sights,
         parts,
     })
+}
+
+/// Files that a program may change now, and whose time already told nothing when flash was last used: as
+/// those of which somebody has memory since. Nobody has them open.
+fn still_shared(
+    state: &State,
+    flash: &impl Store,
+    sights: &Sights,
+    parts: &Parts,
+) -> BTreeMap<NodeId, u32> {
+    let files = sights.iter().filter(|(_, found)| found.kind == Kind::File);
+    let untold = files.filter_map(|(path, found)| {
+        let id = state.catalogue.by_inode(found.inode)?;
+        let is_told = state.catalogue.get(id)?.changed_ns != 0;
+        (!is_told && !parts.contains_key(&id)).then_some((id, path))
+    });
+    let shared = untold.filter(|(_, path)| flash.may_be_written(path).unwrap_or(false));
+    shared.map(|(id, _)| (id, 0)).collect()
 }

@@ -18,20 +18,15 @@ impl<S: Store> Flash<S> {
     /// then.
     pub fn begin_sharing(&mut self, id: NodeId) -> io::Result<Option<u64>> {
         *self.shared.entry(id).or_default() += 1;
-        if let Err(error) = self.note_shared(id) {
-            self.leave_shared(id);
-            return Err(error);
+        let node = self.state.catalogue.get(id);
+        if node.is_some_and(|node| node.changed_ns != 0) {
+            // From here on its time tells nothing.
+            if let Err(error) = self.note_file(id) {
+                self.leave_shared(id);
+                return Err(error);
+            }
         }
         Ok(self.first_durable(id, 0))
-    }
-
-    /// From here on the time of a file tells nothing.
-    fn note_shared(&mut self, id: NodeId) -> io::Result<()> {
-        let node = self.state.catalogue.get(id);
-        match node.is_some_and(|node| node.changed_ns != 0) {
-            true => self.note_file(id).map(drop),
-            false => Ok(()),
-        }
     }
 
     /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
@@ -78,17 +73,6 @@ impl<S: Store> Flash<S> {
             true => Ok(()),
             false => self.mark(id, &EVERYTHING),
         }
-    }
-
-    /// Files that memory of an earlier mount may still change, as far as the journal tells.
-    pub fn untold(&mut self) -> Vec<NodeId> {
-        std::mem::take(&mut self.untold)
-    }
-
-    /// Memory of an earlier mount may change a file.
-    pub fn keep_sharing(&mut self, id: NodeId) -> io::Result<()> {
-        self.shared.entry(id).or_default();
-        self.note_shared(id)
     }
 
     /// Nobody has anything open any more, whether the kernel came to say so or not; what memory may still
