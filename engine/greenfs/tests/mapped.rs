@@ -146,7 +146,7 @@ fn an_fsync_waits_for_all_memory_that_is_gone() {
     let Some(mut home) = Home::new("many") else {
         return;
     };
-    home.mount(&["--remote", "remote"]);
+    home.mount(&["--remote", "remote", "--patience", "60"]);
     home.wait_for(": connected; holds all");
     // The kernel is asked of fewer at once.
     let names = (0..1000).map(|number| number.to_string());
