@@ -127,7 +127,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         patience: settings.patience,
         turns: Turns::default(),
     });
-    let shared = Arc::new(Shared::new(flash, Arc::clone(&origins)).map_err(failed)?);
+    let (shared, soon) = Shared::new(flash, Arc::clone(&origins)).map_err(failed)?;
+    let shared = Arc::new(shared);
     let is_root = sys::is_root();
     let handles = Arc::<Handles>::default();
     let uses = Arc::<Uses>::default();
@@ -176,6 +177,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let keepers = start_keepers(settings, &shared, &standings, &log, &spins);
     let bounding = thread::spawn(move || bound.run());
     tending::start(settings.patience, &shared, &standings);
+    let kept = Arc::clone(&shared);
+    thread::spawn(move || kept.keep_durable(&soon));
     let report = Report {
         shared: Arc::clone(&shared),
         standings: Arc::clone(&standings),

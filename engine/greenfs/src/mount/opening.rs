@@ -36,7 +36,7 @@ impl Tree {
             .open_file(&mut flash, inode, flags)
             .and_then(|open| self.opened(&mut flash, open, flags, |file| reply.open_backing(file)));
         drop(flash);
-        match opened.and_then(|opened| self.ready(opened)) {
+        match opened {
             Err(error) => reply.error(errno(&error)),
             Ok(Ready(handle, flags, Way::Asking)) => reply.opened(handle, flags),
             Ok(Ready(handle, flags, Way::Through(backing))) => {
@@ -64,7 +64,7 @@ impl Tree {
         drop(flash);
         self.standings.poke();
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
-        match opened.and_then(|opened| self.ready(opened)) {
+        match opened {
             Err(error) => reply.error(errno(&error)),
             Ok(Ready(handle, flags, Way::Asking)) => {
                 reply.created(lasts, &found, generation, handle, flags);
@@ -122,15 +122,14 @@ impl Tree {
         Ok((id, file, attributes))
     }
 
-    /// Remember an open file. `backing` lets the kernel at it. Also returns the record up to which the
-    /// journal must be durable before a program changes the file through memory, if one must be.
+    /// Remember an open file. `backing` lets the kernel at it.
     fn opened(
         &self,
         flash: &mut Flash<Folder>,
         (id, file, is_part): (NodeId, File, bool),
         flags: i32,
         backing: impl FnOnce(&File) -> io::Result<BackingId>,
-    ) -> io::Result<(Ready, Option<u64>)> {
+    ) -> io::Result<Ready> {
         let access = flags & libc::O_ACCMODE;
         let is_read_write = access == libc::O_RDWR;
         let open = Open {
@@ -157,21 +156,14 @@ impl Tree {
         if first.is_err() {
             self.handles.remove(handle);
         }
+        // Most programs change no memory: none waits for that.
+        self.shared.make_durable_soon(first?);
         let flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
             // Every write() still comes here.
             Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) => FopenFlags::empty(),
         };
-        Ok((Ready(FileHandle(handle), flags, way), first?))
-    }
-
-    /// An open file, once a program may change it.
-    fn ready(&self, (ready, first): (Ready, Option<u64>)) -> io::Result<Ready> {
-        let durable = self.shared.make_durable(first);
-        if durable.is_err() {
-            self.release(ready.0.0)?;
-        }
-        durable.map(|()| ready)
+        Ok(Ready(FileHandle(handle), flags, way))
     }
 }

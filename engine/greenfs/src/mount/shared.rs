@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::Instant;
 
 use crate::branch::folder::Folder;
 use crate::branch::own;
@@ -12,23 +15,32 @@ use crate::protocol::{NodeId, Role};
 use crate::sys;
 use crate::volume::{Access, Flash, JOURNAL, complete};
 
+/// When nobody waits for it, the journal is not made durable again for so many times as long as it took.
+const REST: u32 = 10;
+
 pub struct Shared {
     flash: Mutex<Flash<Folder>>,
     /// The root of flash, to make it durable without the lock.
     root: File,
     /// To make it durable without the lock.
     journal: File,
+    /// Records up to which it is to be made durable soon.
+    soon: Sender<u64>,
     origins: Arc<Origins>,
 }
 
 impl Shared {
-    pub fn new(flash: Flash<Folder>, origins: Arc<Origins>) -> io::Result<Self> {
-        Ok(Self {
+    /// Also returns what `keep_durable` takes.
+    pub fn new(flash: Flash<Folder>, origins: Arc<Origins>) -> io::Result<(Self, Receiver<u64>)> {
+        let (soon, asked) = channel();
+        let shared = Self {
             origins,
             root: flash.store().root()?,
             journal: File::open(opened(&flash.store().reach(&own(JOURNAL))?))?,
+            soon,
             flash: Mutex::new(flash),
-        })
+        };
+        Ok((shared, asked))
     }
 
     pub fn flash(&self) -> MutexGuard<'_, Flash<Folder>> {
@@ -42,6 +54,27 @@ impl Shared {
             self.flash().note_durable(record);
         }
         Ok(())
+    }
+
+    /// Have the journal made durable up to a record, if there is one, without waiting for it.
+    pub fn make_durable_soon(&self, record: Option<u64>) {
+        if let Some(record) = record {
+            // Only at the end of the process does nobody listen.
+            let _ = self.soon.send(record);
+        }
+    }
+
+    /// Make the journal durable when that is asked for. Flash is busy with it for a small part of the time.
+    pub fn keep_durable(&self, asked: &Receiver<u64>) {
+        while let Ok(record) = asked.recv() {
+            let last = asked.try_iter().fold(record, u64::max);
+            let begun = Instant::now();
+            if self.make_durable(Some(last)).is_err() {
+                // Nobody waits for it who could be told.
+                self.flash().break_journal();
+            }
+            thread::sleep(begun.elapsed() * REST);
+        }
     }
 
     /// The file system below.

@@ -103,6 +103,11 @@ impl<S: Store> Flash<S> {
         Ok(())
     }
 
+    /// The journal may lack what was written to it.
+    pub fn break_journal(&mut self) {
+        self.is_broken = true;
+    }
+
     /// Write down nodes as they are from now on; those that no branch has are only remembered.
     pub(super) fn record_nodes(&mut self, changes: Changes) -> io::Result<()> {
         let is_other = |(id, _): &(NodeId, Option<Node>)| id.0 >= OTHERS_FROM;
