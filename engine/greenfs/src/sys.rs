@@ -171,6 +171,22 @@ pub fn space(root: &File) -> io::Result<libc::statvfs64> {
     Ok(space)
 }
 
+/// Whether a file system is one of those that give a file a new time of change when memory of a page of
+/// it is first written to. Others, as that in RAM, do not, or have the files elsewhere.
+pub fn tells_of_memory(root: &File) -> io::Result<bool> {
+    // SAFETY: zeros are a valid structure, which the call fills in.
+    let mut system: libc::statfs64 = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open, and the structure is valid for the call.
+    checked(unsafe { libc::fstatfs64(root.as_raw_fd(), &raw mut system) })?;
+    let told = [
+        libc::EXT4_SUPER_MAGIC,
+        libc::XFS_SUPER_MAGIC,
+        libc::BTRFS_SUPER_MAGIC,
+        libc::F2FS_SUPER_MAGIC,
+    ];
+    Ok(told.contains(&system.f_type))
+}
+
 /// Allocate or free space of a file, as fallocate(2).
 pub fn allocate(file: &File, mode: i32, offset: u64, length: u64) -> io::Result<()> {
     let (offset, length) = (offset as i64, length as i64);

@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -138,6 +139,56 @@ fn what_memory_of_an_earlier_mount_changes_is_not_hidden() {
     write(&home, "later", 2);
     home.same_trees("flash", "remote");
     home.umount();
+}
+
+/// Most programs open files so that they could change them: the remote would keep a version for each time.
+#[test]
+fn what_was_opened_and_not_changed_stays_as_it_is() {
+    let Some(mut home) = Home::new("unchanged") else {
+        return;
+    };
+    home.mount(&["--remote", "remote", "--patience", "120"]);
+    home.wait_for(": connected; holds all");
+    write(&home, "file", 0);
+    thread::sleep(FRESH * 2);
+    drop(Memory::of(&home.mnt("file"), true));
+    write(&home, "later", 1);
+    let versions = || fs::read_dir(home.at("remote/.greenfs/history/file")).map(Iterator::count);
+    assert!(versions().is_err(), "nothing was changed");
+    let memory = Memory::of(&home.mnt("file"), true);
+    assert!(memory.read() == vec![0; SIZE_B], "it is all there");
+    memory.write(0, 1);
+    drop(memory);
+    write(&home, "later", 2);
+    home.same_trees("flash", "remote");
+    assert_eq!(versions().expect("there are some"), 1);
+    home.umount();
+}
+
+/// Memory of files in RAM leaves their times as they are: what it changes would never go to the remote.
+#[test]
+fn of_flash_that_does_not_tell_all_that_was_opened_is_brought() {
+    let Some(mut home) = Home::new("untold") else {
+        return;
+    };
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "none"]).arg(home.at("flash"));
+    if !mount.status().is_ok_and(|ended| ended.success()) {
+        return eprintln!("skipped: needs root, to mount a tmpfs");
+    }
+    home.mount(&["--remote", "remote", "--patience", "120"]);
+    home.wait_for(": connected; holds all");
+    write(&home, "file", 0);
+    thread::sleep(FRESH * 2);
+    let memory = Memory::of(&home.mnt("file"), true);
+    assert!(memory.read() == vec![0; SIZE_B], "it is all there");
+    write(&home, "later", 1);
+    memory.write(0, 1); // no time changes, as it was read before
+    drop(memory);
+    write(&home, "later", 2);
+    home.same_trees("flash", "remote");
+    home.umount();
+    mounting::place::detach(&home.at("flash")).expect("it is mounted");
 }
 
 /// What many programs did through memory, and let go of, would come to the remote long after an fsync.

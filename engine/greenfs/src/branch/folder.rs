@@ -28,6 +28,7 @@ const MODE: u32 = 0o7777;
 pub struct Folder {
     root: File,
     device: u64,
+    tells_of_memory: bool,
 }
 
 /// A name in a folder that is held open, so that no link can lead elsewhere.
@@ -43,8 +44,11 @@ impl Folder {
             .read(true)
             .custom_flags(libc::O_DIRECTORY)
             .open(root)?;
-        let device = root.metadata()?.dev();
-        Ok(Self { root, device })
+        Ok(Self {
+            device: root.metadata()?.dev(),
+            tells_of_memory: sys::tells_of_memory(&root)?,
+            root,
+        })
     }
 
     /// Use a folder that no other process uses.
@@ -173,6 +177,10 @@ impl Store for Folder {
             Ok(file) => sys::may_be_written(&file),
             Err(_) => Ok(true),
         }
+    }
+
+    fn tells_of_memory(&self) -> bool {
+        self.tells_of_memory
     }
 
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {

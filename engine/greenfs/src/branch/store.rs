@@ -26,6 +26,11 @@ pub trait Store {
         Ok(false)
     }
 
+    /// Whether a change that a program makes through memory is told by the time of the file, too.
+    fn tells_of_memory(&self) -> bool {
+        false
+    }
+
     /// A new, empty file.
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;

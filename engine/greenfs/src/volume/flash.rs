@@ -41,6 +41,8 @@ pub struct Flash<S> {
     /// Files that programs may change through memory that they share, without a word, and how many
     /// have them open. Such memory may stay when they are closed: so do they here, as long as it may.
     pub(super) shared: BTreeMap<NodeId, u32>,
+    /// What they were like before anybody could change them, where their time tells of any change since.
+    pub(super) before: BTreeMap<NodeId, Found>,
     /// Those of which the kernel never says whether that memory is gone.
     pub(super) untellable: HashSet<NodeId>,
     /// Files of which the journal says that their time does not tell further changes, and since which

@@ -67,6 +67,7 @@ impl<S: Store> Flash<S> {
             unnoted: Dirty::default(),
             writing: HashMap::new(),
             shared,
+            before: BTreeMap::new(),
             untellable: HashSet::new(),
             fresh: BTreeMap::new(),
             others: Catalogue::default(),

@@ -17,6 +17,9 @@ impl<S: Store> Flash<S> {
     /// If the journal cannot be written, or another program has put another file there. It is not open
     /// then.
     pub fn begin_sharing(&mut self, id: NodeId) -> io::Result<Option<u64>> {
+        if !self.shared.contains_key(&id) {
+            self.look_before(id)?;
+        }
         *self.shared.entry(id).or_default() += 1;
         let node = self.state.catalogue.get(id);
         if node.is_some_and(|node| node.changed_ns != 0) {
@@ -32,7 +35,35 @@ impl<S: Store> Flash<S> {
     /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
     pub fn end_sharing(&mut self, id: NodeId) -> io::Result<()> {
         self.leave_shared(id);
-        self.mark(id, &EVERYTHING)
+        match self.is_as_before(id)? {
+            true => Ok(()),
+            false => self.mark(id, &EVERYTHING),
+        }
+    }
+
+    /// Remember what a file is like that nobody has memory of, if its time will tell of any change.
+    fn look_before(&mut self, id: NodeId) -> io::Result<()> {
+        let is_told = self.store.tells_of_memory() && !self.is_at_work(id);
+        let path = self.state.catalogue.path(id).filter(|_| is_told);
+        if let Some(found) = path.map_or(Ok(None), |path| self.store.look(&path))?
+            && found.changed_ns != 0
+        {
+            self.before.insert(id, found);
+        }
+        Ok(())
+    }
+
+    /// Whether a file is known not to have changed since it is shared. Once it has, it never is again.
+    fn is_as_before(&mut self, id: NodeId) -> io::Result<bool> {
+        let (Some(before), Some(path)) = (self.before.get(&id), self.state.catalogue.path(id))
+        else {
+            return Ok(false);
+        };
+        let is_so = self.store.look(&path)?.as_ref() == Some(before);
+        if !is_so {
+            self.before.remove(&id);
+        }
+        Ok(is_so)
     }
 
     fn leave_shared(&mut self, id: NodeId) {
@@ -60,16 +91,18 @@ impl<S: Store> Flash<S> {
         self.untellable.insert(id);
     }
 
-    /// No memory can change a file any more: it is brought once more, unless it is still to be brought.
+    /// No memory can change a file any more: it is brought once more, unless it did not change or is
+    /// still to be brought.
     pub fn end_mapping(&mut self, id: NodeId) -> io::Result<()> {
         self.bring_again(id)?;
         self.shared.remove(&id);
+        self.before.remove(&id);
         self.untellable.remove(&id);
         Ok(())
     }
 
     fn bring_again(&mut self, id: NodeId) -> io::Result<()> {
-        match self.has_noted(id, &EVERYTHING) {
+        match self.is_as_before(id)? || self.has_noted(id, &EVERYTHING) {
             true => Ok(()),
             false => self.mark(id, &EVERYTHING),
         }
