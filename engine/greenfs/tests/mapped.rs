@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{Home, text};
 use greenfs::branch::folder::{FRESH, Folder};
@@ -54,6 +54,11 @@ impl Drop for Memory {
         // SAFETY: nothing refers to it any more.
         unsafe { libc::munmap(self.0.cast(), SIZE_B) };
     }
+}
+
+fn does(program: &str, options: &[&str], last: &Path) -> bool {
+    let status = Command::new(program).args(options).arg(last).status();
+    status.is_ok_and(|ended| ended.success())
 }
 
 /// Write a file, and have the remote have it.
@@ -171,9 +176,7 @@ fn of_flash_that_does_not_tell_all_that_was_opened_is_brought() {
     let Some(mut home) = Home::new("untold") else {
         return;
     };
-    let mut mount = Command::new("mount");
-    mount.args(["-t", "tmpfs", "none"]).arg(home.at("flash"));
-    if !mount.status().is_ok_and(|ended| ended.success()) {
+    if !does("mount", &["-t", "tmpfs", "none"], &home.at("flash")) {
         return eprintln!("skipped: needs root, to mount a tmpfs");
     }
     home.mount(&["--remote", "remote", "--patience", "120"]);
@@ -188,7 +191,41 @@ fn of_flash_that_does_not_tell_all_that_was_opened_is_brought() {
     write(&home, "later", 2);
     home.same_trees("flash", "remote");
     home.umount();
-    mounting::place::detach(&home.at("flash")).expect("it is mounted");
+}
+
+/// Where times are whole seconds, as with small inodes of ext4, what memory changes in the second of the
+/// last change would never go to the remote.
+#[test]
+fn what_memory_changes_within_a_second_is_brought() {
+    let Some(mut home) = Home::new("second") else {
+        return;
+    };
+    let image = home.at("image");
+    let made = File::create(&image).and_then(|file| file.set_len(16 << 20));
+    made.expect("it is writable");
+    let of_image = ["-o", "loop", image.to_str().expect("it is text")];
+    if !does("mkfs.ext4", &["-q", "-I", "128"], &image)
+        || !does("mount", &of_image, &home.at("flash"))
+    {
+        return eprintln!(
+            "skipped: needs root, loop devices and mkfs.ext4 (apt install e2fsprogs)"
+        );
+    }
+    home.mount(&["--remote", "remote", "--patience", "120"]);
+    home.wait_for(": connected; holds all");
+    write(&home, "file", 0);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let past = since.expect("it is later").subsec_nanos();
+    thread::sleep(Duration::from_secs(1) - Duration::from_nanos(past.into()));
+    write(&home, "file", 1);
+    thread::sleep(FRESH * 2);
+    let memory = Memory::of(&home.mnt("file"), true);
+    memory.write(0, 2);
+    drop(memory);
+    thread::sleep(FRESH * 2);
+    write(&home, "later", 2);
+    home.same_trees("flash", "remote");
+    home.umount();
 }
 
 /// What many programs did through memory, and let go of, would come to the remote long after an fsync.

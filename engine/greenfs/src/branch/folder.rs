@@ -149,7 +149,9 @@ impl Store for Folder {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now_ns = now.map_or(0, |since| since.as_nanos() as i64);
         let changed_ns = nanoseconds(status.ctime(), status.ctime_nsec());
-        let is_fresh = changed_ns >= now_ns - FRESH.as_nanos() as i64;
+        // Where only whole seconds are kept, as in small inodes of ext4, one stays for that long.
+        let lasts_ns = i64::from(status.ctime_nsec() == 0) * 1_000_000_000;
+        let is_fresh = changed_ns.saturating_add(lasts_ns) >= now_ns - FRESH.as_nanos() as i64;
         let modified_ns = nanoseconds(status.mtime(), status.mtime_nsec());
         let attributes = Attributes {
             mode: status.mode() & MODE,

@@ -216,7 +216,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         self.kill();
-        for folder in ["mnt", "remote"] {
+        for folder in ["mnt", "flash", "remote"] {
             let _ = mounting::place::detach(&self.at(folder));
         }
         let _ = fs::remove_dir_all(&self.root);
