@@ -158,7 +158,8 @@ fn what_was_opened_and_not_changed_stays_as_it_is() {
     thread::sleep(FRESH * 2);
     drop(Memory::of(&home.mnt("file"), true));
     write(&home, "later", 1);
-    let versions = || fs::read_dir(home.at("remote/.greenfs/history/file")).map(Iterator::count);
+    let history = home.at("remote/.greenfs/history/file");
+    let versions = || fs::read_dir(&history).map(Iterator::count);
     assert!(versions().is_err(), "nothing was changed");
     let memory = Memory::of(&home.mnt("file"), true);
     assert!(memory.read() == vec![0; SIZE_B], "it is all there");
