@@ -153,6 +153,12 @@ SHIPPED = {
         "9f8a4abcf91b42c08d9fd2ddebccfa10922bfdb239d86791a7d413760693ec62",
         "c40093f07a34188d1765d854da6db76f20af4fe38e024ddd685e2df6c11e9c15",
     ),
+    "greenfs08-away": (
+        "greenfs08",
+        "away",
+        "3bbc743df7ca5a991f648252647515451d5d63a3aee5089745068765a28eac6f",
+        "54c22d22d33024dfda375018212d3ad25f3e00d0eb7769425b6880a9aa8af4b9",
+    ),
 }
 
 
