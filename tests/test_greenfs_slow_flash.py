@@ -67,12 +67,14 @@ def test_who_opens_a_file_to_change_it_does_not_wait_for_flash(slow: tuple[Path,
     with greenfs.Mount(flash, work, remote=remote) as volume:
         volume.wait_for("holds all")
         assert header.read_text() == "int main(void);", "it is in memory now"
-        os.sync()
+        subprocess.run(["sync", "-f", str(home / "mnt")], check=True)
         command = [sys.executable, "-c", OPENS, str(header)]
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe) as opens, standing_still(server):
             assert opens.stdout is not None
-            said = threading.Thread(target=opens.stdout.readline)
-            said.start()
-            wait_for(lambda: not said.is_alive(), "it waits for flash")
+            said: list[bytes] = []
+            reads = threading.Thread(target=lambda: said.append(opens.stdout.readline()))
+            reads.start()
+            wait_for(lambda: not reads.is_alive(), "it waits for flash")
+            assert said == [b"open\n"]
     assert (remote / "header").read_text() == "int main(void);"

@@ -16,6 +16,7 @@ from fsgreen import design, paths, trial
 from fsgreen.campaign import identity, stopping
 from fsgreen.design import Measured, Plan, PlannedTrial
 from fsgreen.design.begun import read_identity, read_plan
+from fsgreen.design.owncopy import measured_as
 from fsgreen.errors import FsgreenError
 from fsgreen.preflight import Finding
 
@@ -69,7 +70,7 @@ class Campaign:
                 + "\n    ".join(lines[:8])
                 + more,
                 where=file,
-                next_step=f"undo the change, or begin another: fsgreen measure {plan.study} "
+                next_step=f"undo the change, or begin another: fsgreen measure {measured_as(plan)} "
                 f"--profile {plan.profile.name} --name {self.name}-2",
             )
         self.folder.mkdir(parents=True, exist_ok=True)

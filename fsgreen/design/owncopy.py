@@ -7,6 +7,9 @@ its campaigns are judged on the same claims.
 from __future__ import annotations
 
 from fsgreen import paths
+from fsgreen.design.plan import Plan, make_plan
+from fsgreen.design.reading import load_study
+from fsgreen.errors import FsgreenError
 
 
 def to_change(study: str) -> str:
@@ -18,6 +21,26 @@ def file_to_change(study: str) -> str:
     """Return the file to change, with the command that makes it where it is a copy."""
     file, own = (f"studies/{name}.yaml" for name in (study, to_change(study)))
     return file if own == file else f"{own} (first: cp -n {file} {own})"
+
+
+def measured_as(plan: Plan) -> str:
+    """Return the name by which `fsgreen measure` makes a plan: its study, or a changed copy."""
+    own = to_change(plan.study)
+    if own != plan.study and paths.new_study(own).exists():
+        for name in (plan.study, own):
+            if plan.hash in _hashes(name, plan):
+                return name
+    return plan.study
+
+
+def _hashes(study: str, plan: Plan) -> list[str]:
+    """Return the hashes of what a study makes of a plan's profile, also with one file system."""
+    try:
+        declared, profile = load_study(study), plan.profile.name
+        only = str(plan.baseline.get("file_system"))
+        return [make_plan(declared, profile, only=one).hash for one in (None, only)]
+    except FsgreenError:
+        return []  # a copy that is being changed
 
 
 def _ships(study: str) -> bool:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from fsgreen.design.owncopy import file_to_change, to_change
+from fsgreen.design.owncopy import file_to_change, measured_as, to_change
 from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, enough_s
@@ -37,7 +37,9 @@ def of_measured(campaign: str, evidence: Evidence, rule: Rule) -> str:
     study, profile, file = plan.study, plan.profile.name, file_to_change(plan.study)
     place, least = _place(evidence.identity), plan.bounds["minimum_trials"]
 
-    def measured(name: str, *, of: str = study) -> str:
+    begun = measured_as(plan)
+
+    def measured(name: str, *, of: str = begun) -> str:
         return f"fsgreen measure {of} --profile {profile} --name {name}{place}"
 
     own = to_change(study)

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from fsgreen import design, paths
-from fsgreen.design.owncopy import file_to_change, to_change
+from fsgreen.design.owncopy import file_to_change, measured_as, to_change
 
 
 def test_a_shipped_study_is_changed_in_a_copy_that_can_be_measured(tmp_path, monkeypatch):
@@ -33,6 +33,24 @@ def test_the_second_remedy_does_not_undo_what_the_first_led_to(tmp_path):
         (tmp_path / "studies" / f"{name}.yaml").write_text(name)
     subprocess.run(command, shell=True, check=False, cwd=tmp_path, capture_output=True)
     assert (tmp_path / "studies" / f"{to_change('fast10')}.yaml").read_text() == "fast10-own"
+
+
+def test_a_campaign_of_a_changed_copy_goes_on_by_the_name_of_that(tmp_path, monkeypatch):
+    """By the name of the shipped study it would be refused: that makes another plan."""
+    copy = tmp_path / "fast10-own.yaml"
+    found = paths.new_study
+    monkeypatch.setattr(paths, "new_study", lambda name: copy if "own" in name else found(name))
+    shipped = design.make_plan(design.load_study("fast10"), "quick")
+    assert measured_as(shipped) == "fast10", "there is no copy yet"
+    text, changes = re.subn(r"^seed: (\d+)", r"seed: 1\1", found("fast10").read_text(), flags=re.M)
+    assert changes == 1
+    copy.write_text(text)
+    changed = design.load_study(to_change("fast10"))
+    assert measured_as(design.make_plan(changed, "quick")) == "fast10-own"
+    assert measured_as(design.make_plan(changed, "quick", only="xfs")) == "fast10-own"
+    assert measured_as(shipped) == "fast10"
+    copy.write_text("study: [")
+    assert measured_as(shipped) == "fast10", "the copy is being changed"
 
 
 @pytest.mark.parametrize("study", ["mine", "fast10"])

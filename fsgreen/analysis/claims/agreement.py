@@ -11,7 +11,7 @@ from fsgreen.analysis.claims.kinds import Amount, Order, Ratio, Selector
 from fsgreen.claims import ABOVE, Band, about, band
 
 
-def agrees(selector: Selector, number: Mapping[str, Any] | None, bound: float) -> Band:
+def band_of(selector: Selector, number: Mapping[str, Any] | None, bound: float) -> Band:
     """Return the band in which the estimate of a selector agrees.
 
     Parameters

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fsgreen.analysis.claims.agreement import agrees
+from fsgreen.analysis.claims.agreement import band_of
 from fsgreen.analysis.claims.cells import NamedCell, Pair, any_level, without_workload
 from fsgreen.analysis.claims.checks import worst
 from fsgreen.analysis.claims.kinds import (
@@ -93,7 +93,7 @@ class _Test:
     @property
     def target(self) -> Band:
         """Return what counts as agreement."""
-        return agrees(self.selector, self.number, self.source.bound)
+        return band_of(self.selector, self.number, self.source.bound)
 
     def parts(self) -> Iterator[Part]:
         """Yield a part for each cell or comparison, or the worst one over several levels."""
