@@ -16,7 +16,6 @@ from fsgreen.design import Plan, imported
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.design.metrics import USUAL, Metric
-from fsgreen.design.owncopy import file_to_change
 from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
 from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated, write_table
@@ -132,7 +131,8 @@ def advice(plan: Plan) -> str:
     block_s = 8 * plan.profile.least_trial_s
     return (
         "This campaign has no factorial design, so it cannot say how options combine.\n"
-        f"Add to the matrices of {file_to_change(plan.study)}, and name it in a profile:\n\n"
+        f"Add to the matrices of studies/{plan.study}.yaml, of a copy if the study ships\n"
+        "(docs/studies.md), and name it in a profile:\n\n"
         "  xfs_factorial:\n"
         f"    workload: [{plan.baseline['workload']}]\n"
         "    file_system: [xfs]\n"
