@@ -4,9 +4,10 @@ import re
 import subprocess
 
 import pytest
+import yaml
 
 from fsgreen import design, paths
-from fsgreen.design.owncopy import file_to_change, measured_as, to_change
+from fsgreen.design.owncopy import SHIPPED, file_to_change, measured_as, to_change
 
 
 def test_a_shipped_study_is_changed_in_a_copy_that_can_be_measured(tmp_path, monkeypatch):
@@ -24,6 +25,12 @@ def test_a_shipped_study_is_changed_in_a_copy_that_can_be_measured(tmp_path, mon
         own = design.load_study(to_change("fast10"))
         assert own == design.load_study("fast10")
     assert own.name == "fast10", "its campaigns are judged on the same claims"
+
+
+def test_all_studies_of_shipped_campaigns_are_known():
+    """Of another one the shipped file would be changed itself."""
+    campaigns = yaml.safe_load((paths.code() / "params.yaml").read_text())["campaigns"]
+    assert {entry["study"] for entry in campaigns.values()} == {*SHIPPED}
 
 
 def test_the_second_remedy_does_not_undo_what_the_first_led_to(tmp_path):
