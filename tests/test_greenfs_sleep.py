@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import attached
 from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import greenfs
 from fsgreen.simdisk import Control, Disk, parameters
 from tests.patience import wait_for
-from tests.testbeds.served import needs_disk, serve_patiently
+from tests.testbeds.served import ext4_on, needs_disk
 
 QUICK = {"spin_up_s = 3.5": "spin_up_s = 0.2", "spin_down_s = 4.0": "spin_down_s = 0.1"}
 SLEEP_AFTER_S = 0.2
@@ -66,26 +63,16 @@ class Sleeper:
 @pytest.fixture
 def sleeper() -> Iterator[Sleeper]:
     needs_a_mount()
-    with ExitStack() as undone:
-        home = Path(undone.enter_context(tempfile.TemporaryDirectory(prefix="sleeper-")))
+    with tempfile.TemporaryDirectory(prefix="sleeper-") as name:
+        home = Path(name)
         text = parameters("greenfs08-desktop")
         for slow, quick in QUICK.items():
             assert slow in text
             text = text.replace(slow, quick)
         (home / "quick.toml").write_text(text)
-        (home / "mnt").mkdir()
-        lock = undone.enter_context((home / "lock").open("w"))
-        disk = Disk(str(home / "quick.toml"), clock="instant")
-        server = serve_patiently(disk, home, lock_fd=lock.fileno())
-        undone.callback(server.stop)
-        device = undone.enter_context(attached(server.file))
-        options = "lazy_itable_init=0,lazy_journal_init=0"  # nothing is written later
-        made = ["mkfs.ext4", "-q", "-E", options, str(device), "64M"]
-        subprocess.run(made, check=True)
-        subprocess.run(["mount", str(device), str(home / "mnt")], check=True)
-        undone.callback(subprocess.run, ["umount", str(home / "mnt")], check=True)
-        server.control.ask("clock", to="real")
-        yield Sleeper(home, device, server.control)
+        with ext4_on(Disk(str(home / "quick.toml"), clock="instant"), home) as (server, device):
+            server.control.ask("clock", to="real")
+            yield Sleeper(home, device, server.control)
 
 
 @needs_disk

@@ -9,17 +9,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loops import attached
 from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import greenfs
 from fsgreen.simdisk import Disk, Server
 from tests.patience import wait_for
-from tests.testbeds.served import needs_disk, serve_patiently
+from tests.testbeds.served import ext4_on, needs_disk
 
 OPENS = (
     "import os, sys; os.open(sys.argv[1], os.O_RDWR); print('open', flush=True); sys.stdin.read()"
@@ -30,19 +29,11 @@ OPENS = (
 def slow() -> Iterator[tuple[Path, Server]]:
     """A folder in which `mnt` is on a simulated disk, and who serves that."""
     needs_a_mount()
-    with ExitStack() as undone:
-        home = Path(undone.enter_context(tempfile.TemporaryDirectory(prefix="late-")))
-        (home / "mnt").mkdir()
-        lock = undone.enter_context((home / "lock").open("w"))
-        server = serve_patiently(Disk("wd200bb", clock="instant"), home, lock_fd=lock.fileno())
-        undone.callback(server.stop)
-        device = undone.enter_context(attached(server.file))
-        options = "lazy_itable_init=0,lazy_journal_init=0"  # nothing is written later
-        made = ["mkfs.ext4", "-q", "-E", options, str(device), "64M"]
-        subprocess.run(made, check=True)
-        subprocess.run(["mount", str(device), str(home / "mnt")], check=True)
-        undone.callback(subprocess.run, ["umount", str(home / "mnt")], check=True)
-        yield home, server
+    with (
+        tempfile.TemporaryDirectory(prefix="late-") as name,
+        ext4_on(Disk("wd200bb", clock="instant"), Path(name)) as (server, _),
+    ):
+        yield Path(name), server
 
 
 @contextmanager

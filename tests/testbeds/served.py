@@ -1,16 +1,19 @@
 """The disks that are served for tests of the testbed, and what that takes."""
 
 import os
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loops import attached
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import PROGRAM, Server
+from fsgreen.simdisk import PROGRAM, Disk, Server
 from tests.patience import LIMIT_S
 
 IDE, SCSI = "wd200bb", "ddys-t36950n"
@@ -36,3 +39,19 @@ def serve_patiently(*given: Any, **named: Any) -> Server:
         except FsgreenError as error:
             if "floor of this machine" not in error.what or time.monotonic() > deadline_s:
                 raise
+
+
+@contextmanager
+def ext4_on(disk: Disk, home: Path) -> Iterator[tuple[Server, Path]]:
+    """Serve a disk with an ext4 that is mounted on `home / "mnt"`; give its server and device."""
+    with ExitStack() as undone:
+        (home / "mnt").mkdir()
+        lock = undone.enter_context((home / "lock").open("w"))
+        server = serve_patiently(disk, home, lock_fd=lock.fileno())
+        undone.callback(server.stop)
+        device = undone.enter_context(attached(server.file))
+        options = "lazy_itable_init=0,lazy_journal_init=0"  # nothing is written later
+        subprocess.run(["mkfs.ext4", "-q", "-E", options, str(device), "64M"], check=True)
+        subprocess.run(["mount", str(device), str(home / "mnt")], check=True)
+        undone.callback(subprocess.run, ["umount", str(home / "mnt")], check=True)
+        yield server, device
