@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import attached
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import PROGRAM, Disk, Server
+from tests.loops import attached
 from tests.patience import LIMIT_S
 
 IDE, SCSI = "wd200bb", "ddys-t36950n"
