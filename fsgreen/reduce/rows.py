@@ -15,7 +15,7 @@ from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of, windows_of
-from fsgreen.stats import SAME_POWER, classify_series
+from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
 from fsgreen.trial import Trial, efficiency_meters
 
@@ -133,7 +133,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
             next_step=f"move it out of the campaign: mv {trial.folder} ELSEWHERE",
         )
     duration_s, budget = record.measured_s, traces.over.budget
-    energy = _energy(traces)
+    energy, is_whole = _energy(traces), record.work.finished
     read_b, write_b = (float(ops[name].sum()) for name in ("read_b", "write_b"))
     return {
         "campaign": record.campaign,
@@ -159,8 +159,8 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **dict(zip(LATENCIES, quantiles_s(traces.latency, list(LATENCIES.values())), strict=True)),
         "flush_duration_s": sum(phase.duration_s for phase in record.flushes),
         **state_of(record),
-        "steady": classify_series(_rate(ops)),
-        "steady_power": classify_series(_power_w(traces), SAME_POWER),
+        "steady": WHOLE if is_whole else classify_series(_rate(ops)),
+        "steady_power": WHOLE if is_whole else classify_series(_power_w(traces), SAME_POWER),
         **{f"error_{term}_j": getattr(budget, f"{term}_j") for term in ERROR_TERMS},
         "harness_cpu_percent": record.harness.cpu_percent,
         "settle_s": record.settle_s,

@@ -10,12 +10,14 @@ import pandas as pd
 
 from fsgreen import design, stats
 from fsgreen.reduce import blocks_by_clock, factors_of, measured
-from fsgreen.rules.answer import Answer, Judge, fired, listed, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 from fsgreen.words import plural
 
-STILL = ("flat", "too short")
-"""States of a cell in which no change of level was found."""
+STILL = ("flat", "too short", stats.WHOLE)
+"""States of a cell whose mean no change of level makes doubtful."""
+
+ENDS = "each trial does a fixed amount of work to its end, and its mean is over all of it"
 
 STRICT_TRIALS = 10
 """Number of trials per cell of a strict reproduction (rule 26)."""
@@ -23,7 +25,9 @@ STRICT_TRIALS = 10
 
 def changes_inside_trials(evidence: Evidence) -> Answer:
     """Rule 23: more than half of the trials of each cell stay on one level."""
-    trials, cells = evidence.trials, evidence.cells
+    trials, cells = rated(evidence.trials), evidence.cells
+    if trials.empty:
+        return not_asked(ENDS)
     text, power = _counted(trials["steady"]), trials.get("steady_power")
     if power is not None:
         text += f"; power: {_counted(power)}"
@@ -43,13 +47,16 @@ def changes_inside_trials(evidence: Evidence) -> Answer:
 
 def inconsistent_cells(evidence: Evidence) -> Answer:
     """Rule 24: no cell is inconsistent, that is, without a steady state in most of its trials."""
-    states = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["steady"].agg(
+    trials = rated(evidence.trials)
+    if trials.empty:
+        return not_asked(ENDS)
+    states = trials.groupby(factors_of(trials), dropna=False)["steady"].agg(
         lambda trials: stats.classify_cell(list(trials))
     )
     moving = states[states == "inconsistent"].reset_index()
     if len(moving):
         return fired(f"{len(moving)} of {len(states)} cells: {listed(evidence.labels(moving))}")
-    shortest, unit = shortest_series(evidence.trials)
+    shortest, unit = shortest_series(trials)
     if shortest < stats.SHORTEST_SETTLED and not (states == "too short").any():
         return unknown(
             f"a change in the last quarter of {shortest} {unit} cannot be seen: that takes trials "
@@ -62,6 +69,11 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
             "steady state"
         )
     return quiet(f"none of {len(states)} cells is inconsistent")
+
+
+def rated(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials that measure a rate: their work has no end, so its level matters."""
+    return trials[trials["steady"] != stats.WHOLE]
 
 
 def shortest_series(trials: pd.DataFrame) -> tuple[int, str]:

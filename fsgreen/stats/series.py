@@ -16,6 +16,13 @@ from scipy import stats as distributions
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
 
+WHOLE = "whole"
+"""In place of a state: the trial did a fixed amount of work to its end.
+
+Its mean is that work over the time it took, at whatever levels it went. A steady state is asked of
+trials that measure a rate until their time is over.
+"""
+
 SHORTEST_SEGMENT = 2
 """Samples; a single one is an outlier. Of three, a trial of ten seconds could not show that it
 changed in its last quarter."""
@@ -170,7 +177,8 @@ def classify_cell(states: Sequence[str]) -> str:
     """Return the class of more than half of a cell's trials, or `mixed` if none has so many.
 
     A cell is `inconsistent` when at least half of its trials have no steady state (Barrett et al.
-    2017). Trials that are too short to tell are left out unless all are.
+    2017). Trials that are too short to tell are left out unless all are. It is `whole` where trials
+    did a fixed amount of work (`WHOLE`).
     """
     classified = [state for state in states if state != "too short"] or list(states)
     counts = Counter(classified)

@@ -1,5 +1,6 @@
 """From raw folders to tables: what is right in, and what must not come in."""
 
+import json
 import math
 import pickle
 import shutil
@@ -42,6 +43,17 @@ def test_a_trial_of_known_work_and_power(raw):
     assert row["steady_power"] == "flat"
     assert row["latency_p50_s"] == pytest.approx(2e-6)
     assert row["latency_p99_s"] == pytest.approx(4e-6)
+
+
+def test_work_that_was_done_to_its_end_needs_no_steady_state(raw):
+    """Eight readers of a file each end one by one: their level changes, and their time is whole."""
+    for file in raw.glob("trials/*/trial.json"):
+        record = json.loads(file.read_text())
+        record["workload"]["finished"] = True
+        file.write_text(json.dumps(record))
+    reduce.write("small")
+    trials = reduce.read_table("small", "trials")
+    assert {*trials["steady"], *trials["steady_power"]} == {"whole"}
 
 
 def test_the_state_of_a_trial_is_read_from_its_own_counters(raw):

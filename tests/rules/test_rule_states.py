@@ -282,6 +282,15 @@ def test_one_reader_is_treated_fairly_by_itself(sound):
     assert answer(41, replace(sound, records=alone)).state == "not asked"
 
 
+@pytest.mark.parametrize("number", [23, 24])
+def test_a_steady_state_is_asked_only_of_trials_that_measure_a_rate(number, sound):
+    """Longer trials, the remedy, cannot be had of work that ends by itself."""
+    whole = sound.trials.assign(steady="whole", steady_power="whole")
+    assert answer(number, retabled(sound, whole)).state == "not asked"
+    whole.loc[0, "steady"] = "no steady state"
+    assert answer(number, retabled(sound, whole)).state != "not asked"
+
+
 @pytest.mark.parametrize("number", [30, 35, 36, 37, 38])
 def test_without_comparisons_there_is_nothing_to_ask_of_them(number, sound):
     assert answer(number, replace(sound, effects=sound.effects.iloc[:0])).state == "not asked"

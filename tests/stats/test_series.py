@@ -11,6 +11,7 @@ from statsmodels.datasets import nile
 from fsgreen.stats import (
     SAME_POWER,
     SHORTEST_SETTLED,
+    WHOLE,
     changepoints,
     classify_cell,
     classify_series,
@@ -163,6 +164,7 @@ def test_cells():
     assert classify_cell(["flat", "too short", "too short"]) == "flat"
     assert classify_cell(["no steady state", "too short", "too short"]) == "inconsistent"
     assert classify_cell(["too short"]) == "too short"
+    assert classify_cell([WHOLE, WHOLE, "no steady state"]) == WHOLE
 
 
 @pytest.mark.parametrize(
