@@ -45,6 +45,12 @@ SHIPPED = {
         "1bdda61f7f08de3e8504e4bbdb370954f27339308cd59d8f79c91d05b85178d7",
         "1808a8ff8eb629305e9f86a5161b3b6bf1627c5a4bc14f04f66fc52c3cd119e9",
     ),
+    "nfstricks03-readers": (
+        "nfstricks03",
+        "eight-readers",
+        "726af0fb033a88c3aaa58ecc9ffbdca2d4ef5e43782cdf4ae581470541c66e32",
+        "8392503d91fa66dbac454a3ac03a0adc928d2742681f95989894982cfcc8ed80",
+    ),
     "nfstricks03-nfs": (
         "nfstricks03",
         "nfs",

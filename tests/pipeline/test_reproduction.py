@@ -29,7 +29,7 @@ from tests.pipeline.declared import PARAMS, entries
 from tests.pipeline.told import says_what_came_out
 
 NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
-SMALL = ("fast10-disk", "nfstricks03", "nfstricks03-lab", "nfstricks03-nfs")
+SMALL = ("fast10-disk", "nfstricks03", "nfstricks03-lab", "nfstricks03-readers", "nfstricks03-nfs")
 """Of fast10 the campaign with the fewest trials; of nfstricks03 all, so that a ledger is whole."""
 
 WHOLE = ["nfstricks03"]
