@@ -19,7 +19,8 @@ from fsgreen.trial import write_json
 from fsgreen.view.cockpit.choose import Choose, Planned
 from fsgreen.view.cockpit.compose import CHANGED, Compose
 from fsgreen.view.cockpit.draft import Draft
-from fsgreen.view.cockpit.order import Harness, Order
+from fsgreen.view.cockpit.harness import Harness
+from fsgreen.view.cockpit.order import Order
 from tests.view.composed import Begun, text
 
 SHIPPED = sorted((paths.code() / "studies").glob("*.yaml"))

@@ -12,10 +12,11 @@ import synthetic
 from fsgreen import campaign, design, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.view.cockpit import Cockpit
-from fsgreen.view.cockpit import order as order_module
+from fsgreen.view.cockpit import harness as cockpit_harness
 from fsgreen.view.cockpit import run as cockpit_run
 from fsgreen.view.cockpit.choose import Choose
-from fsgreen.view.cockpit.order import Harness, Order
+from fsgreen.view.cockpit.harness import Harness
+from fsgreen.view.cockpit.order import Order
 from fsgreen.view.cockpit.run import Run
 from fsgreen.view.cockpit.seen import Seen, Watch
 from tests.patience import wait_for
@@ -204,7 +205,7 @@ def test_no_process_goes_on_that_nobody_could_pause(project, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(order_module, "write_json", full)
+        patch.setattr(cockpit_harness, "write_json", full)
         with pytest.raises(FsgreenError, match="cannot be noted, so it was stopped: No space"):
             Harness("mine-quick").start(Order("mine", "quick", "mine-quick"))
     assert process.asked

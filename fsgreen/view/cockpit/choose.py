@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from fsgreen import design, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.view import markup
-from fsgreen.view.cockpit import offered, order
+from fsgreen.view.cockpit import harness, offered
 from fsgreen.view.cockpit.order import Order
 from fsgreen.view.explore.controls import Follower, dropdown, offer, row, text
 from fsgreen.view.explore.here import studies
@@ -55,7 +55,7 @@ class Choose(widgets.VBox):
         self._follower.follow(self.study, lambda: self._changed(self._turn))
         for control in (self.profile, self.testbed, self.folder, self.campaign):
             self._follower.follow(control, self._changed)
-        runs = order.running()
+        runs = harness.running()
         self.offer(study if runs is None else runs.study)
 
     @property
@@ -104,7 +104,7 @@ class Choose(widgets.VBox):
     def _take_up(self) -> None:
         """Choose what a campaign of this study was measured with that was begun here last."""
         self.folder.value = self.campaign.value = ""
-        last = None if self.study.value is None else order.newest(self.study.value)
+        last = None if self.study.value is None else harness.newest(self.study.value)
         if last is None or last.profile not in {name for name, _ in self.profile.options}:
             return
         self.profile.value = last.profile

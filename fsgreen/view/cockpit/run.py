@@ -15,7 +15,7 @@ from fsgreen.pipeline.stages import outcome_of
 from fsgreen.trial import Trial
 from fsgreen.view import markup
 from fsgreen.view.cockpit.choose import NOTHING, Choose
-from fsgreen.view.cockpit.order import Harness
+from fsgreen.view.cockpit.harness import Harness
 from fsgreen.view.cockpit.seen import Seen, Watch
 from fsgreen.view.explore.controls import button
 from fsgreen.words import plural
