@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fsgreen import design, paths, simdisk, testbeds, workloads
 from fsgreen.design import Cell, Examined, Profile, Study
-from fsgreen.devices.base import AS_FOUND
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.devices.image import SPARE_B
 from fsgreen.devices.queue import known_schedulers
 from fsgreen.errors import FsgreenError, unknown

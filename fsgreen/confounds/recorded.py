@@ -18,6 +18,7 @@ from fsgreen.confounds.known import (
     SHARING,
 )
 from fsgreen.design import Cell, Plan
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.reduce import read_identity, read_plan
 from fsgreen.trial import TrialRecord, list_trials
 
@@ -70,7 +71,7 @@ def _scheduler(cell: Values, mount: Values, record: TrialRecord, testbed: Values
     if mount.get("scheduler") is None:
         return UNKNOWN
     declared = cell["scheduler"]
-    return str(mount["scheduler"] if declared == "as found" else declared)
+    return str(mount["scheduler"] if declared == AS_FOUND else declared)
 
 
 def _cache(cell: Values, mount: Values, record: TrialRecord, testbed: Values) -> str | None:

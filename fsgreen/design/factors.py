@@ -20,6 +20,9 @@ Level = str | int | float | bool
 Owner = Literal["workload", "stack", "device", "state"]
 Kind = Literal["name", "count", "number", "switch"]
 
+AS_FOUND = "as found"
+"""The level of the factor `scheduler` or of the constant `zone` that leaves a device as it is."""
+
 _NAME = re.compile(r"[\w.+-]+")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from fsgreen.design import factors
 from fsgreen.design.blocks import PlannedTrial, complete_blocks
 from fsgreen.design.cell import DEFAULT, Cell
-from fsgreen.design.factors import Factor, Level
+from fsgreen.design.factors import AS_FOUND, Factor, Level
 from fsgreen.design.study import Exclusion, PlannedEvent, Profile, Study, Windows
 from fsgreen.errors import FsgreenError, nearest, unknown
 
@@ -234,7 +234,7 @@ def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
             if cell.get("option", DEFAULT) == DEFAULT and not cell.keys() & set(of_device)
         ]
         baseline = baseline.but(file_system=only)
-        constants = {**constants, "scheduler": "as found", "zone": "as found"}
+        constants = {**constants, "scheduler": AS_FOUND, "zone": AS_FOUND}
         of_testbed = all_but(only)
     cells = list(dict.fromkeys(declared))
     left_out = [

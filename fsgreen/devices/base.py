@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from fsgreen.design import factors
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.guard import ListedDisk
 from fsgreen.devices.image import DISK
@@ -24,9 +25,6 @@ Levels = Mapping[str, Any]
 
 OF_DISKS = ("disk", "partition", "queue_depth")
 """Factors of the device that only a whole disk offers, simulated or real."""
-
-AS_FOUND = "as found"
-"""The level of the factor `scheduler` that keeps the device's own scheduler."""
 
 READ_AHEAD = "kernel_read_ahead_kib"
 """The factor that a study declares for the kernel's read-ahead on a device (`read_ahead_kb`)."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from fsgreen import design, paths
 from fsgreen.campaign import Campaign
 from fsgreen.design import Plan
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet import fleetfile, given
@@ -152,7 +153,7 @@ def _check_plan(campaign: Campaign, study: design.Study, fleet: Fleet, order: Or
 def _only(begun: Plan) -> str | None:
     """Return the file system of a testbed that has one alone, by a plan that it began."""
     only = begun.levels(begun.baseline)["file_system"]
-    is_alone = begun.constants.get("scheduler") == "as found" and isinstance(only, str)
+    is_alone = begun.constants.get("scheduler") == AS_FOUND and isinstance(only, str)
     return only if is_alone else None
 
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.devices.probe.target import BUDGET_S, REQUEST_B, opened, opened_cold
 from fsgreen.devices.queue import Queue
 
@@ -23,8 +24,6 @@ LEAST_B = 256 << 10
 """Least bytes of a reader: two windows of the kernel's default read-ahead."""
 
 MOST_B = 16 << 20
-AS_FOUND = "as found"
-"""Stands for the scheduler of a target that cannot be read or set."""
 
 
 def completion_by_scheduler(
@@ -80,7 +79,10 @@ def completion_by_scheduler(
 
 @contextmanager
 def _put_back(queue: Queue | None) -> Iterator[list[str]]:
-    """Yield the schedulers to try; restore the original one, whatever happens."""
+    """Yield the schedulers to try; restore the original one, whatever happens.
+
+    If the scheduler of the target cannot be read or set, the only one is `AS_FOUND`.
+    """
     before = queue.scheduler if queue is not None else None
     if queue is None or before is None:
         yield [AS_FOUND]
