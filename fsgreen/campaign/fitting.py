@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
-from fsgreen.devices.base import TRAFFIC
+from fsgreen.devices.levels import TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload

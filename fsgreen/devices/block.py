@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import blockdev, guard, image
-from fsgreen.devices.base import READ_AHEAD, Availability, Levels, Settings, require_root
+from fsgreen.devices.base import Availability, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
+from fsgreen.devices.levels import READ_AHEAD, Levels
 from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget

@@ -7,20 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices import image, mounts, probe
-from fsgreen.devices.base import (
+from fsgreen.devices.base import Availability, InRealTime, Settings
+from fsgreen.devices.folders import claim
+from fsgreen.devices.levels import (
     FLASH,
     OF_DISKS,
     READ_AHEAD,
     TRAFFIC,
-    Availability,
-    InRealTime,
     Levels,
-    Settings,
     refuse_levels,
     scheduler_of,
     state_of,
 )
-from fsgreen.devices.folders import claim
 from fsgreen.devices.probe.target import opened_to_rewrite
 from fsgreen.devices.queue import Queue, QueueState, disk_of
 from fsgreen.errors import FsgreenError

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fsgreen.devices import probe
-from fsgreen.devices.base import (
+from fsgreen.devices.base import InRealTime
+from fsgreen.devices.folders import WorkFolder
+from fsgreen.devices.levels import (
     OF_DISKS,
-    InRealTime,
     Levels,
     check_read_ahead,
     check_traffic,
@@ -16,7 +17,6 @@ from fsgreen.devices.base import (
     scheduler_of,
     state_of,
 )
-from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 

@@ -14,15 +14,12 @@ from typing import Any
 
 from fsgreen import commands, paths
 from fsgreen.devices import folders, image, loop, mounts, probe
-from fsgreen.devices.base import (
-    Availability,
+from fsgreen.devices.base import Availability, OnThisMachine, Settings, require_root
+from fsgreen.devices.levels import (
     Levels,
-    OnThisMachine,
-    Settings,
     check_read_ahead,
     check_traffic,
     read_ahead_kib_of,
-    require_root,
     scheduler_of,
     state_of,
 )

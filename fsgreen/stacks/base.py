@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from fsgreen.devices.base import Availability, Device, Levels
+from fsgreen.devices.base import Availability, Device
+from fsgreen.devices.levels import Levels
 from fsgreen.devices.volume import DeviceState
 
 DISK, REMOTE = "disk", "remote"

@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
-from fsgreen.devices.base import (
-    FLASH,
-    OF_DISKS,
-    TRAFFIC,
-    FormattableDevice,
-    Levels,
-    Settings,
-)
+from fsgreen.devices.base import FormattableDevice, Settings
+from fsgreen.devices.levels import FLASH, OF_DISKS, TRAFFIC, Levels
 from fsgreen.devices.loop import LoopDevice
 from fsgreen.devices.simdisk import SimulatedDevice
 from fsgreen.errors import FsgreenError

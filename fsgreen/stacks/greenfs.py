@@ -18,8 +18,8 @@ from pathlib import Path
 
 from fsgreen import greenfs
 from fsgreen.devices import mounts
-from fsgreen.devices.base import FLASH
 from fsgreen.devices.folders import unmount
+from fsgreen.devices.levels import FLASH
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import DISK, REMOTE, Mount
 

@@ -10,17 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fsgreen.devices import zones
-from fsgreen.devices.base import (
-    FLASH,
-    MEMORY,
-    READ_AHEAD,
-    TRAFFIC,
-    Availability,
-    FormattableDevice,
-    Levels,
-    Sleeps,
-    state_of,
-)
+from fsgreen.devices.base import Availability, FormattableDevice, Sleeps
+from fsgreen.devices.levels import FLASH, MEMORY, READ_AHEAD, TRAFFIC, Levels, state_of
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems, nfs
 from fsgreen.stacks.aging import ager

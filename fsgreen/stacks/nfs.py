@@ -19,8 +19,8 @@ from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import mounts
-from fsgreen.devices.base import PAGE_KIB, Levels
 from fsgreen.devices.folders import unmount
+from fsgreen.devices.levels import PAGE_KIB, Levels
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import Mount

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import commands
-from fsgreen.devices.base import Device, Levels
+from fsgreen.devices.base import Device
+from fsgreen.devices.levels import Levels
 from fsgreen.simdisk import Control
 from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
 

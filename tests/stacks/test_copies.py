@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen.devices.base import FLASH
+from fsgreen.devices.levels import FLASH
 from fsgreen.stacks.base import REMOTE
 from fsgreen.stacks.greenfs import OWN, Volume, difference
 

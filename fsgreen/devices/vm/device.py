@@ -14,16 +14,9 @@ from typing import Any
 from fsgreen import paths
 from fsgreen.devices import image as images
 from fsgreen.devices import mounts, probe
-from fsgreen.devices.base import (
-    TRAFFIC,
-    Availability,
-    GuestAsked,
-    Levels,
-    OnThisMachine,
-    Settings,
-    state_of,
-)
+from fsgreen.devices.base import Availability, GuestAsked, OnThisMachine, Settings
 from fsgreen.devices.folders import claim
+from fsgreen.devices.levels import TRAFFIC, Levels, state_of
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm import boot
 from fsgreen.devices.vm import image as guest_image

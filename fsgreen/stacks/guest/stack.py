@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fsgreen.devices.base import Availability, Levels
+from fsgreen.devices.base import Availability
+from fsgreen.devices.levels import Levels
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm.device import VmDevice
 from fsgreen.devices.volume import DeviceState
