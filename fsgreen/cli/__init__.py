@@ -30,7 +30,7 @@ from fsgreen.cli import (
     sharing,
     studies,
 )
-from fsgreen.devices.folders import STUCK
+from fsgreen.devices.removal import STUCK
 from fsgreen.errors import FsgreenError
 
 INTERRUPTED = 130

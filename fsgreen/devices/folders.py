@@ -19,7 +19,6 @@ import fcntl
 import os
 import re
 import secrets
-import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -27,21 +26,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fsgreen import commands, processes
-from fsgreen.devices import blockdev, image, mounts
-from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
+from fsgreen.devices import image, mounts, removal
 from fsgreen.errors import FsgreenError
 
 NAME = re.compile(r"fsgreen-\w+-[0-9a-f]{12}")
 OWNER = "owner"
+"""The file with the lock. It goes last, so that an unfinished folder can be swept again."""
+
 WAIT_S = 10.0
 """Longest wait for the tools of a killed owner."""
-
-STUCK = "chattr -R -i on what was made immutable, mount -o remount,rw what is read-only"
-"""The next step if not even root may remove a file."""
-
-DETACH_S = 2.0
-"""Longest wait for a loop device to detach. After that, the kernel detaches it at its last
-close."""
 
 
 def registry() -> Path:
@@ -83,7 +76,7 @@ class WorkFolder:
         with commands.uninterrupted():
             try:
                 self.end_servers()
-                _dismantle(self.path, self.lock_fd)
+                removal.remove(self.path, self.lock_fd, last=OWNER)
                 self.entry.unlink(missing_ok=True)
             finally:
                 os.close(self.lock_fd)
@@ -161,7 +154,7 @@ def _sweep_entry(entry: Path) -> list[str]:
         if not _wait_for_lock(lock_fd):
             return [] if _owner_lives(lock_fd) else [f"{folder} is still busy: sweep again later"]
         try:
-            done = _dismantle(folder, lock_fd)
+            done = removal.remove(folder, lock_fd, last=OWNER)
         except FsgreenError as error:
             return [f"could not remove {folder}: {error.what}; {error.next_step}"]
         entry.unlink()
@@ -175,104 +168,6 @@ def _unseen(folder: Path, error: OSError) -> str:
         f"cannot look at {folder}: {error.strerror} (findmnt --target {folder}; mount it anew or "
         "umount it, then fsgreen doctor)"
     )
-
-
-def _dismantle(folder: Path, lock_fd: int) -> list[str]:
-    """Unmount, detach and delete, in this order. A step without anything left does nothing."""
-    done = free_devices(folder, lock_fd)
-    for mount in mounts.under(folder):
-        unmount(mount.point, lock_fd=lock_fd, lazily=True)
-        done.append(f"unmounted {mount.point}")
-    if mounts.under(folder):
-        raise FsgreenError(
-            "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
-        )
-    done += put_back(folder)
-    try:
-        # The owner file is deleted last, so that an unfinished folder can be swept again.
-        for child in folder.iterdir() if folder.exists() else ():
-            if child.name != OWNER:
-                directory = child.is_dir() and not child.is_symlink()
-                shutil.rmtree(child) if directory else child.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-    except OSError as error:
-        raise FsgreenError(
-            f"may not be removed: {error.strerror}", where=error.filename, next_step=STUCK
-        ) from error
-    return done
-
-
-def free_devices(folder: Path, lock_fd: int) -> list[str]:
-    """Unmount the loop devices in the folder, and detach those on files in it.
-
-    Return one line for each action. Mounts below such a mount are unmounted first. Other mounts in
-    the folder stay: one of them may hold the file behind a loop device, which could not be found by
-    its path any more. The number of requests and the read-ahead of the devices are reset to the
-    defaults.
-    """
-    done = []
-    found = mounts.under(folder)
-    points = [mount.point for mount in found if mount.source.startswith("/dev/loop")]
-    for mount in found:
-        if any(mount.point.is_relative_to(point) for point in points):
-            unmount(mount.point, lock_fd=lock_fd, lazily=True)
-            done.append(f"unmounted {mount.point}")
-    for device in _loop_devices(folder):
-        queue = Queue(device)
-        queue.limit_loop()
-        queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-        commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
-        waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
-        done.append(f"detached {device}{waiting}")
-    return done
-
-
-def unmount(point: Path, *, lock_fd: int | None = None, lazily: bool = False) -> None:
-    """Unmount `point`. If it is busy, try again for a second.
-
-    With `lazily`, a mount that stays busy is detached from the tree.
-
-    Raises
-    ------
-    FsgreenError
-        If it stays busy without `lazily`, or cannot be unmounted for another reason.
-    """
-    for _ in range(10):
-        try:
-            commands.run(["umount", str(point)], lock_fd=lock_fd)
-            return
-        except FsgreenError as error:
-            if "busy" not in error.what:
-                raise
-            time.sleep(0.1)
-    if not lazily:
-        raise FsgreenError(
-            "the file system is still in use", where=point, next_step=f"fuser -vm {point}"
-        )
-    commands.run(["umount", "--lazy", str(point)], lock_fd=lock_fd)
-
-
-def _loop_devices(folder: Path) -> list[str]:
-    return [
-        path.name for path in sorted(Path("/sys/block").glob("loop*")) if _behind(path.name, folder)
-    ]
-
-
-def _behind(device_name: str, folder: Path) -> bool:
-    if blockdev.backing_file(device_name) is None:
-        return False
-    # Once its server has ended, the file of a simulated disk has no path any more.
-    found = (blockdev.backing_file(device_name), blockdev.attached_as(device_name))
-    return any(path is not None and path.is_relative_to(folder) for path in found)
-
-
-def _is_detached(device_name: str, folder: Path) -> bool:
-    deadline_s = time.monotonic() + DETACH_S
-    while _behind(device_name, folder):
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def _wait_for_lock(lock_fd: int) -> bool:

@@ -1,8 +1,9 @@
-"""Mounts file systems, and reads the kernel's table of mounts (proc(5), /proc/PID/mountinfo)."""
+"""Mounts and unmounts file systems, and reads the kernel's table of mounts (proc(5), mountinfo)."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,31 @@ def mount(
             next_step=f"dmesg, and mount -t {file_system} -o {asked} by hand",
         )
     return as_mounted
+
+
+def unmount(point: Path, *, lock_fd: int | None = None, lazily: bool = False) -> None:
+    """Unmount `point`. If it is busy, try again for a second.
+
+    With `lazily`, a mount that stays busy is detached from the tree.
+
+    Raises
+    ------
+    FsgreenError
+        If it stays busy without `lazily`, or cannot be unmounted for another reason.
+    """
+    for _ in range(10):
+        try:
+            commands.run(["umount", str(point)], lock_fd=lock_fd)
+            return
+        except FsgreenError as error:
+            if "busy" not in error.what:
+                raise
+            time.sleep(0.1)
+    if not lazily:
+        raise FsgreenError(
+            "the file system is still in use", where=point, next_step=f"fuser -vm {point}"
+        )
+    commands.run(["umount", "--lazy", str(point)], lock_fd=lock_fd)
 
 
 def under(folder: Path) -> list[MountEntry]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import commands, paths
-from fsgreen.devices import folders, image, loop, mounts, probe
+from fsgreen.devices import folders, image, loop, mounts, probe, removal
 from fsgreen.devices.base import Availability, OnThisMachine, Settings, require_root
 from fsgreen.devices.levels import (
     Levels,
@@ -162,7 +162,7 @@ class SimulatedDevice(OnThisMachine):
     def _detach(self) -> None:
         if self._volume is not None:
             self._volume.close()
-        folders.free_devices(self.work.path, self.work.lock_fd)
+        removal.free_devices(self.work.path, self.work.lock_fd)
         self._volume = None
 
     def _check_scheduler(self, name: str) -> None:

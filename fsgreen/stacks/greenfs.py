@@ -18,7 +18,6 @@ from pathlib import Path
 
 from fsgreen import greenfs
 from fsgreen.devices import mounts
-from fsgreen.devices.folders import unmount
 from fsgreen.devices.levels import FLASH
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import DISK, REMOTE, Mount
@@ -149,7 +148,7 @@ class Volume:
         """Kill the programs of the volume and unmount it at once. Nothing is synchronised."""
         self.kill()
         for entry in mounts.under(self._at):
-            unmount(entry.point, lock_fd=self._lock_fd)
+            mounts.unmount(entry.point, lock_fd=self._lock_fd)
 
     def kill(self) -> None:
         """Kill the programs of the volume at once."""

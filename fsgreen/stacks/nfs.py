@@ -19,7 +19,6 @@ from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import mounts
-from fsgreen.devices.folders import unmount
 from fsgreen.devices.levels import PAGE_KIB, Levels
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.errors import FsgreenError
@@ -232,7 +231,7 @@ class Export:
     def kill(self) -> None:
         """Unmount the folder and end the server. Raises `FsgreenError` while a program uses it."""
         for entry in mounts.under(self._at):
-            unmount(entry.point, lock_fd=self._lock_fd)
+            mounts.unmount(entry.point, lock_fd=self._lock_fd)
         if self._mountd is not None:
             commands.run(["rpc.nfsd", "0"])
             self._mountd.kill()

@@ -8,7 +8,6 @@ from pathlib import Path
 from fsgreen import commands
 from fsgreen.devices import mounts, zones
 from fsgreen.devices.base import FormattableDevice
-from fsgreen.devices.folders import unmount
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.volume import DeviceState
 from fsgreen.errors import FsgreenError
@@ -80,7 +79,7 @@ class OnDevice:
         """Unmount the file system and everything below its mount point."""
         mounted = mounts.under(self.point)
         for entry in mounted:
-            unmount(entry.point, lock_fd=self._lock_fd)
+            mounts.unmount(entry.point, lock_fd=self._lock_fd)
         if mounted or self._mount is not None:
             self.device.volume.hold()
         self._mount = None
