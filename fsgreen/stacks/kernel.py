@@ -13,12 +13,13 @@ from fsgreen.devices import zones
 from fsgreen.devices.base import Availability, FormattableDevice, Sleeps
 from fsgreen.devices.levels import FLASH, MEMORY, READ_AHEAD, TRAFFIC, Levels, state_of
 from fsgreen.errors import FsgreenError
-from fsgreen.stacks import cache, filesystems, nfs
+from fsgreen.stacks import cache, filesystems, nfslevels
 from fsgreen.stacks.aging import ager
 from fsgreen.stacks.base import DISK, REMOTE, Mount
 from fsgreen.stacks.beside import Beside
 from fsgreen.stacks.filesystems import Recipe
 from fsgreen.stacks.greenfs import OWN, Volume
+from fsgreen.stacks.nfs import Export
 from fsgreen.stacks.ondevice import OnDevice, nothing_mounted
 
 
@@ -31,8 +32,8 @@ class KernelStack:
         self._disk = OnDevice(device, aging)
         self._volume = Volume(device.work.path, device.work.lock_fd)
         self._beside = Beside(device, aging, self._volume.kill)
-        self._export = nfs.Export(device.work.path, device.work.lock_fd)
-        self._asked = nfs.Asked()
+        self._export = Export(device.work.path, device.work.lock_fd)
+        self._asked = nfslevels.Asked()
         self._mounted_on: tuple[OnDevice, ...] = ()
         self._mount: Mount | None = None
         device.work.ends += [self._volume.kill, self._export.kill, self._beside.close]
@@ -56,7 +57,7 @@ class KernelStack:
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` if a cell is unknown, or cannot be made on this device."""
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
-        nfs.check(levels, exported=recipe.file_system.exported, device=self._device.kind)
+        nfslevels.check(levels, exported=recipe.file_system.exported, device=self._device.kind)
         if not recipe.file_system.exported:
             filesystems.require(recipe.file_system)
         self._check_bounds(recipe, levels)
@@ -115,7 +116,7 @@ class KernelStack:
         """Bring the devices into their states, then make, mount and verify the file system."""
         self.unmount()
         recipe = filesystems.recipe(levels["file_system"], levels["option"])
-        self._asked = nfs.asked_of(levels)
+        self._asked = nfslevels.asked_of(levels)
         self._beside.load(levels, with_remote=REMOTE in recipe.branches)
         files = self._beside.flash or self._disk
         copies = self._copies(recipe)

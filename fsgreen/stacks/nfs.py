@@ -8,24 +8,19 @@ packets, or limit each connection. The state of the server is lost with the gues
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import re
 import subprocess
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import mounts
-from fsgreen.devices.levels import PAGE_KIB, Levels
-from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import Mount
-
-GUEST = "vm"
-"""The kind of device whose kernel has no other exports."""
+from fsgreen.stacks.nfslevels import Asked
 
 EXPORTED = "exported"
 """The folder of the server's files."""
@@ -37,8 +32,6 @@ STATE = Path("/var/lib/nfs")
 
 HOST, PORT = "127.0.0.1", 2049
 MTU_B = 1500
-QUEUED_PACKETS = 100_000
-"""Limit of packets in flight in a network with a delay: more than all TCP windows hold."""
 
 SERVER = "rw,sync,no_subtree_check,no_root_squash,fsid=0"
 """Export options. The folder is the root of all exports (fsid=0), and root stays root."""
@@ -47,122 +40,11 @@ CLIENT = ("vers=4.2", "proto=tcp", "soft", "timeo=100")
 """Mount options. If the server is gone, there is an error after half a minute."""
 
 THREADS = 8
-MOST_CONNECTIONS = 16
-"""The kernel's maximum (nfs(5), nconnect)."""
-
 READY_S = 60.0
 ANEW = commands.remedy("rpc.nfsd")
 
 TRANSPORT = re.compile(r"^\s*xprt:\s+tcp \d+ \d+ (\d+) ", re.M)
 """Matches a connection in /proc/self/mountstats. The third number counts how often it was made."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The settings of client and network for a cell.
-
-    Attributes
-    ----------
-    connections : int
-        The number of connections of the client (nconnect).
-    read_ahead_kib : int
-        The client's read-ahead.
-    round_trip_ms : float
-        The round-trip time of the network, added to the kernel's own time.
-    connection_mbit_s : float, optional
-        The limit of each connection in each direction, in 10**6 bits per second.
-    """
-
-    connections: int = 1
-    read_ahead_kib: int = READ_AHEAD_KIB
-    round_trip_ms: float = 0
-    connection_mbit_s: float | None = None
-
-    @property
-    def discipline(self) -> list[str]:
-        """The queueing discipline that emulates such a network, as arguments of tc(8)."""
-        if self.connection_mbit_s is not None:
-            return ["fq", "maxrate", f"{self.connection_mbit_s:f}mbit"]
-        if self.round_trip_ms:
-            one_way = f"{self.round_trip_ms / 2:f}ms"
-            return ["netem", "delay", one_way, "limit", str(QUEUED_PACKETS)]
-        return []
-
-
-FACTORS = {
-    "nfs_connections": "connections",
-    "nfs_read_ahead_kib": "read_ahead_kib",
-    "network_round_trip_ms": "round_trip_ms",
-    "connection_mbit_s": "connection_mbit_s",
-}
-"""The factors that a study declares, and the settings that they set."""
-
-
-def asked_of(levels: Levels) -> Asked:
-    """Return the settings of the levels. Raises `FsgreenError` if one is not possible."""
-    told = {to: levels[factor] for factor, to in FACTORS.items() if levels.get(factor) is not None}
-    found = Asked(**told)
-    if not 1 <= found.connections <= MOST_CONNECTIONS:
-        raise _refused(
-            f"a client of NFS has 1 to {MOST_CONNECTIONS} connections, not {found.connections:g}",
-            "nfs_connections",
-        )
-    if found.read_ahead_kib < 0 or found.read_ahead_kib % PAGE_KIB:
-        raise _refused(
-            f"a client reads ahead whole pages of {PAGE_KIB} KiB, not {found.read_ahead_kib:g} KiB",
-            "nfs_read_ahead_kib",
-        )
-    if not 0 <= found.round_trip_ms < math.inf:
-        raise _refused(
-            f"a network takes 0 ms or more there and back, not {found.round_trip_ms:g} ms",
-            "network_round_trip_ms",
-        )
-    if found.connection_mbit_s is not None:
-        if not 0 < found.connection_mbit_s < math.inf:
-            raise _refused(
-                f"connections of {found.connection_mbit_s:g} Mbit/s let nothing pass",
-                "connection_mbit_s",
-            )
-        if found.round_trip_ms:
-            raise _refused(
-                "a network has a delay or limits each connection, and the cell asks for both",
-                "network_round_trip_ms, connection_mbit_s",
-            )
-    return found
-
-
-def check(levels: Levels, *, exported: bool, device: str) -> None:
-    """Raise `FsgreenError` if a device has no NFS, and for levels that are not possible.
-
-    Parameters
-    ----------
-    levels : mapping
-        The levels of a cell.
-    exported : bool
-        Whether its file system is NFS.
-    device : str
-        The kind of device.
-    """
-    named = [name for name in FACTORS if levels.get(name) is not None]
-    if not exported:
-        if named:
-            raise FsgreenError(
-                f"{levels['file_system']} has no network, but the cell asks for {named[0]}",
-                where=f"testbed {device}",
-                next_step=f"leave {named[0]} out of cells of {levels['file_system']}",
-            )
-        return
-    if device != GUEST:
-        raise FsgreenError(
-            "nfs is served by the kernel, which may serve others here: a guest has one of its own",
-            where=f"testbed {device}",
-            next_step="--testbed vm",
-        )
-    asked_of(levels)
-
-
-def _refused(what: str, factors: str) -> FsgreenError:
-    return FsgreenError(what, where=f"levels of {factors}", next_step="change it in the study")
 
 
 class Export:
