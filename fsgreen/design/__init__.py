@@ -9,7 +9,8 @@ minimum hold only the cells whose intervals are still too wide, and what they ar
 from fsgreen.design.blocks import PlannedTrial, derive_seed
 from fsgreen.design.cell import DEFAULT, Cell
 from fsgreen.design.factors import Factor
-from fsgreen.design.plan import Plan, make_plan
+from fsgreen.design.plan import Plan
+from fsgreen.design.planning import make_plan
 from fsgreen.design.reading import Examined, examine, load_study, read_study
 from fsgreen.design.sequential import (
     METRICS,

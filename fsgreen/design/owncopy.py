@@ -7,7 +7,8 @@ its campaigns are judged on the same claims.
 from __future__ import annotations
 
 from fsgreen import paths
-from fsgreen.design.plan import Plan, make_plan
+from fsgreen.design.plan import Plan
+from fsgreen.design.planning import make_plan
 from fsgreen.design.reading import load_study
 from fsgreen.errors import FsgreenError
 

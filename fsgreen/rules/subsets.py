@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from fsgreen.design import Cell, Exclusion, Plan, Study
-from fsgreen.design.plan import all_but
+from fsgreen.design.planning import all_but
 
 
 def without_reason(plan: Plan, study: Study | None) -> list[str]:
