@@ -148,48 +148,22 @@ def free_b(folder: Path) -> int:
     return shutil.disk_usage(existing).free
 
 
-def made_anew(campaign: str) -> str:
-    """Return the command that makes all results of a campaign anew."""
-    if ships(campaign):
-        return f"./run reproduce {campaign}"
-    steps = " ".join(ANALYSIS)
-    return f"for step in {steps}; do fsgreen notebook $step -p campaign {campaign}; done"
-
-
 def ships(campaign: str) -> bool:
     """Return whether the pipeline analyses a campaign: `params.yaml` names it."""
-    return campaign in _shipped()
+    return campaign in shipped_campaigns()
 
 
 def has_campaign(study: str) -> bool:
     """Return whether the pipeline analyses a campaign of a study."""
-    return study in {entry.study for entry in _shipped().values()}
+    return study in {entry.study for entry in shipped_campaigns().values()}
 
 
-def unknown_campaign(name: str) -> FsgreenError:
-    """Return the error for a campaign whose traces or results are not here."""
-    if ships(name):
-        return FsgreenError(
-            f"the traces of the campaign '{name}' are not here",
-            where=raw(name),
-            next_step=f"./run reproduce {name}",
-        )
-    if (raw(name) / PLAN).is_file():
-        return FsgreenError(
-            f"no trial of the campaign '{name}' has been analysed",
-            where=raw(name),
-            next_step=f"fsgreen status {name} says what is still to be measured",
-        )
-    folder = data()
-    known = {file.parent.name for file in folder.glob(f"raw/*/{PLAN}")}
-    known |= {file.parent.name for file in folder.glob("results/*/*.csv")}
-    return unknown(
-        "campaign",
-        name,
-        known | set(_shipped()),
-        where=raw(name),
-        next_step=f"fsgreen list campaigns, or measure it: fsgreen measure STUDY --name {name}",
-    )
+def shipped_campaigns() -> Mapping[str, Shipped]:
+    """Return the campaigns that the pipeline analyses, by name."""
+    from fsgreen import paramsfile  # what reads it takes longer to import than all else here
+
+    _, declared = paramsfile.read(root() / "params.yaml")
+    return declared.campaigns
 
 
 def ledger(study: str) -> Path:
@@ -292,14 +266,6 @@ def program(name: str) -> str | None:
 def _overwrites() -> bool:
     """Return whether a notebook that a person runs writes to the results themselves."""
     return "FSGREEN_OVERWRITE" in os.environ or "FSGREEN_DATA" in os.environ
-
-
-def _shipped() -> Mapping[str, Shipped]:
-    """Return the campaigns that the pipeline analyses, by name."""
-    from fsgreen import paramsfile  # what reads it takes longer to import than all else here
-
-    _, declared = paramsfile.read(root() / "params.yaml")
-    return declared.campaigns
 
 
 def checked(name: str, of: str = "campaign") -> str:

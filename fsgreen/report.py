@@ -6,7 +6,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from fsgreen import exhibits, papers, paths
+from fsgreen import absence, exhibits, papers, paths
 from fsgreen.reduce import of_this_version, read_plan
 from fsgreen.typeset import typeset
 
@@ -43,5 +43,5 @@ def write(campaign: str, *, shipped: bool = False) -> Path:
             exhibits.keep(campaign, numbers)
     (results / "numbers.json").write_text(json.dumps(numbers, indent=1, sort_keys=True) + "\n")
     parts = ["numbers.json", *(f"{name}.csv" for name in TABLES), *FOLDERS]
-    made_anew = partial(paths.made_anew, campaign)
+    made_anew = partial(absence.made_anew, campaign)
     return typeset(text, results / "report.pdf", [results / part for part in parts], made_anew)

@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "units",
         "words",
         "paths",
+        "absence",
         "ownership",
         "durable",
         "progress",

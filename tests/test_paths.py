@@ -125,13 +125,3 @@ def test_a_data_folder_in_use_is_known_again(
     for name in ("raw", "results", "scratch"):
         (tmp_path / name).mkdir()
     assert paths.data() == tmp_path
-
-
-def test_a_campaign_that_was_begun_is_not_called_unknown(tmp_path, monkeypatch):
-    """It said "unknown campaign 'mine-quick', did you mean mine-quick?"."""
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    (tmp_path / "raw" / "mine-quick").mkdir(parents=True)
-    (tmp_path / "raw" / "mine-quick" / "plan.json").write_text("{}")
-    error = paths.unknown_campaign("mine-quick")
-    assert error.what == "no trial of the campaign 'mine-quick' has been analysed"
-    assert (error.next_step or "").startswith("fsgreen status mine-quick")

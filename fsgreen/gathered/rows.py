@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from fsgreen import paths, stats
+from fsgreen import absence, paths, stats
 from fsgreen.analysis.comparisons import comparisons_of, treatments_of
 from fsgreen.analysis.scatter import Group, groups_of, totals
 from fsgreen.confounds.gate import State as GateState
@@ -126,7 +126,7 @@ def _levels(
         raise FsgreenError(
             f"its tables have a level that its plan has not: {other}",
             where=paths.results(campaign),
-            next_step=paths.made_anew(campaign),
+            next_step=absence.made_anew(campaign),
         )
     return levels
 

@@ -14,7 +14,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from fsgreen import paths
+from fsgreen import absence, paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
@@ -42,7 +42,7 @@ def pack(campaign: str) -> Path:
 
     folder, file = paths.raw(campaign), paths.packed(campaign)
     if not (folder / paths.PLAN).is_file():
-        raise paths.unknown_campaign(campaign)
+        raise absence.unknown_campaign(campaign)
     for trial in list_trials(folder):
         trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)

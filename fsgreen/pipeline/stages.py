@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fsgreen import paths
+from fsgreen import absence, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline import params
 from fsgreen.pipeline.notebook import run_notebook
@@ -62,8 +62,8 @@ def outcome_of(campaign: str) -> str:
     """
     folder = paths.results(campaign)
     if not folder.is_dir():
-        raise paths.unknown_campaign(campaign)
-    return _outcome(folder, paths.made_anew(campaign))
+        raise absence.unknown_campaign(campaign)
+    return _outcome(folder, absence.made_anew(campaign))
 
 
 def _outcome(folder: Path, made_anew: str) -> str:

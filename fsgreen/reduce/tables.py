@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths, units
+from fsgreen import absence, paths, units
 from fsgreen.design import factors
 from fsgreen.design.plan import constant_level
 from fsgreen.errors import FsgreenError
@@ -47,11 +47,11 @@ def read_table(campaign: str, name: str) -> pd.DataFrame:
         return read_csv(file)
     except FileNotFoundError:
         if not paths.raw(campaign).is_dir() and not file.parent.is_dir():
-            raise paths.unknown_campaign(campaign) from None
+            raise absence.unknown_campaign(campaign) from None
         raise FsgreenError(
             f"the table {name} of the campaign '{campaign}' has not been made",
             where=file,
-            next_step=paths.made_anew(campaign),
+            next_step=absence.made_anew(campaign),
         ) from None
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
@@ -67,7 +67,7 @@ def of_this_version(campaign: str) -> Iterator[None]:
             f"the tables of the campaign '{campaign}' were made by another version: there is no "
             f"{error}",
             where=paths.results(campaign),
-            next_step=paths.made_anew(campaign),
+            next_step=absence.made_anew(campaign),
         ) from error
 
 

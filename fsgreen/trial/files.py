@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths
+from fsgreen import absence, paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 
@@ -42,7 +42,7 @@ def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
         value: dict[str, Any] = json.loads(file.read_text())
     except FileNotFoundError:
         if name == paths.PLAN or not (file.parent / paths.PLAN).exists():
-            raise paths.unknown_campaign(campaign) from None
+            raise absence.unknown_campaign(campaign) from None
         plan = read_of_campaign(campaign, paths.PLAN)
         raise FsgreenError(
             f"the campaign '{campaign}' has a plan, but its first trial has not begun",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import paths
+from fsgreen import absence, paths
 from fsgreen.analysis.claims.ledger import SIMULATED
 from fsgreen.claims import OTHER_STATE
 from fsgreen.design import Plan
@@ -127,6 +127,6 @@ def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
                 f"the claims of {name} were judged by another version: its table has no "
                 f"{', '.join(sorted(missing))}",
                 where=files[name],
-                next_step=paths.made_anew(name),
+                next_step=absence.made_anew(name),
             )
     return tables
