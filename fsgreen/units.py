@@ -1,4 +1,4 @@
-"""Units stand in names: every numeric column of a table ends in one of the suffixes below."""
+"""Units stand in names: each numeric column of a table ends in a suffix below. Sizes of units."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ IDENTIFIERS = frozenset(
 
 BASELINE = "baseline_"
 """Before the name of a column: the same of what a row is compared with."""
+
+JOULES_PER_WH = 3600.0
+NS_PER_S = 1e9
+FJ_PER_J = 1e15
+
+SECTOR_B = 512
+"""The sector of the kernel's counters and of simulated disks. That of a real disk may be larger."""
 
 
 def unit_of(column: str) -> str | None:

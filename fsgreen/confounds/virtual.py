@@ -17,8 +17,8 @@ import pandas as pd
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import SCHEDULERS
 from fsgreen.simdisk.virtual import replay
+from fsgreen.units import SECTOR_B
 
-SECTOR_B = 512
 PAGE_SECTORS = 8
 READ_SECTORS = 128
 """64 KiB, a request of a file system that reads on."""

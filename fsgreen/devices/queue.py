@@ -15,8 +15,7 @@ from typing import Any
 from fsgreen import durable
 from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError, unknown
-
-SECTOR_B = 512
+from fsgreen.units import SECTOR_B
 
 KEPT = "queue.json"
 """The file of a work folder that keeps the original settings of a real disk's queue."""

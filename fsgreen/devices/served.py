@@ -11,9 +11,10 @@ from typing import Any
 
 from fsgreen import commands
 from fsgreen.devices.folders import WorkFolder
-from fsgreen.devices.queue import NONE, SECTOR_B, QueueState
+from fsgreen.devices.queue import NONE, QueueState
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk, Server, parameters, require
+from fsgreen.units import SECTOR_B
 
 FIFO = "fifo"
 INSTANT = "instant"

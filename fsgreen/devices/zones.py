@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fsgreen.devices import blockdev
-from fsgreen.devices.queue import SECTOR_B, Queue
+from fsgreen.devices.queue import Queue
 from fsgreen.errors import FsgreenError
+from fsgreen.units import SECTOR_B
 
 HOST_MANAGED = "host-managed"
 """The kernel's word for disks that refuse writes out of order (`queue/zoned`)."""

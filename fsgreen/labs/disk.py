@@ -11,6 +11,7 @@ from fsgreen.confounds import disks
 from fsgreen.confounds.known import KNOWN
 from fsgreen.labs.feedback import Choices, Mistake, Number, Task
 from fsgreen.labs.lab import Lab
+from fsgreen.units import SECTOR_B
 
 TRAPS = {
     "place": "place on the device",
@@ -30,8 +31,6 @@ CURVES = {
     "alignment": "alignment",
     "read-ahead": "read_ahead",
 }
-
-SECTOR_B = 512
 
 
 class DiskLab(Lab):

@@ -11,13 +11,12 @@ from fsgreen.labs.feedback import Choice, Mistake, Number, Task
 from fsgreen.labs.lab import Lab
 from fsgreen.labs.metered_disk import MeteredDisk
 from fsgreen.trace import minimum_duration_s
+from fsgreen.units import JOULES_PER_WH
 
 CONSTANT_WH = 0.3
 SHARE_PERCENT = 2.0
 GAIN_PERCENT = 1.5
 """Of fast10's meter (section 3.1), and what rule 16 allows constant errors to be."""
-
-J_PER_WH = 3600.0
 
 MEAN = (
     "this is the mean of the readings times the time. The meter reports more often while the disk "
@@ -141,7 +140,7 @@ class EnergyLab(Lab):
         )
 
     def _shortest(self) -> Number:
-        constant_j = CONSTANT_WH * J_PER_WH
+        constant_j = CONSTANT_WH * JOULES_PER_WH
         right_s = minimum_duration_s(
             self.server_w, constant_error_w=0.0, constant_error_j=constant_j
         )
@@ -151,7 +150,7 @@ class EnergyLab(Lab):
             "s",
             (
                 Mistake(
-                    right_s / J_PER_WH,
+                    right_s / JOULES_PER_WH,
                     "0.3 Wh were taken as 0.3 J. How many joules has a watt-hour?",
                 ),
                 Mistake(right_s / 100, "2 % were taken as 2: the share is a fraction."),

@@ -25,7 +25,7 @@ from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.powerfile import Floats, Piece, PowerFile
 from fsgreen.trace.slots import MeanSlots, Segments, Slots
 from fsgreen.trace.table import Flaw, flawed
-from fsgreen.trace.values import JOULES_PER_WH
+from fsgreen.units import JOULES_PER_WH
 
 MAX_UNCOVERED = 0.01
 """Largest fraction of a span outside the trace (rule 13 requires 99 % covered)."""

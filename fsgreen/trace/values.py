@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsgreen.trace.meter import MeterInfo
 from fsgreen.trace.table import REMARKS, Array, Flaw, flags, numbers, rule_of
+from fsgreen.units import JOULES_PER_WH
 
 HUGE = 9e36
 """Larger values are marks: instruments send 9.9e37 for "over range" and 9.91e37 for "not a number"
@@ -22,8 +23,6 @@ STUCK_READINGS = 10
 FINE_SHARE = 1e-4
 """A meter is stuck if it gives `STUCK_READINGS` equal readings in a row although its step is below
 this share of the power."""
-
-JOULES_PER_WH = 3600.0
 
 AGREEMENT = 0.03
 AGREEMENT_W = 2.4

@@ -55,6 +55,7 @@ CODE = (
     "stacks/aging/*.py",
     "stacks/filesystems/*.py",
     "stacks/guest/*.py",
+    "units.py",
 )
 """The files of fsgreen that run in the guest, which has only Python's standard library."""
 

@@ -6,7 +6,6 @@ not on virtual ones. A counter that cannot be read is NaN.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Protocol
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import NAN
 from fsgreen.meters.core.workingtime import ProcessorTime, ServerShare, TickExcess
+from fsgreen.processes import TICK_S
+from fsgreen.units import SECTOR_B
 
 CORES = Path("/sys/devices/system/cpu")
 US = 1e-6
@@ -25,8 +26,6 @@ CORE_COLUMNS = ("cpu_shallow_idle_s", "cpu_cycles_count")
 STAT = Path("/proc/stat")
 DISKSTATS = Path("/proc/diskstats")
 SYS_BLOCK = Path("/sys/class/block")
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-SECTOR_B = 512  # the unit of /proc/diskstats, whatever the device's own (kernel: iostats)
 
 CPU_COLUMNS = ("cpu_user_s", "cpu_system_s", "cpu_iowait_s", "cpu_idle_s", "cpu_steal_s")
 DISK_COLUMNS = (

@@ -28,6 +28,7 @@ from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.rows import Rows, mark_faults, mark_repeats, timed
 from fsgreen.meters.files.text import Report, decode, few, some, split_lines
 from fsgreen.trace import Boundary, MeterInfo
+from fsgreen.units import JOULES_PER_WH
 
 HEADER = re.compile(r"Delta([^\w\s]|\t| )Time\1.+")
 NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,40})?")
@@ -138,7 +139,7 @@ def recording(data: bytes, settings: EnergiBridgeSettings, report: Report) -> Re
         power_w[flags.places("reset")] = NAN
     flags.mark(power_w > settings.range_w, "over-range")
     flags.mark(power_w < 0, "negative")
-    readings = Readings(time_s, power_w, energy_wh=total / 3600 if counters else None)
+    readings = Readings(time_s, power_w, energy_wh=total / JOULES_PER_WH if counters else None)
     info = settings.info(
         boundary=settings.boundary or default, rate_hz=1 / usual_s, source="settings"
     )

@@ -26,6 +26,7 @@ from fsgreen.meters.files.numbers import decide_style, last_step, numbers
 from fsgreen.meters.files.rows import Column, contradict, mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode, some
 from fsgreen.meters.hoboware.layout import LABEL, SERIAL, Header, Table, layout
+from fsgreen.units import JOULES_PER_WH
 
 MODEL = "Onset HOBO UX120-018"
 GAIN_ERROR = 0.005
@@ -175,7 +176,7 @@ def _energy(
         return None
     energy_wh = column.values
     known = energy_wh[np.isfinite(energy_wh)]
-    expected_wh = float(np.nansum(power_w)) * usual_s / 3600
+    expected_wh = float(np.nansum(power_w)) * usual_s / JOULES_PER_WH
     margin_wh = ENERGY_AGREEMENT * abs(expected_wh) + 2 * column.step
     counts_on = len(known) > 1 and abs(known[-1] - known[0] - expected_wh) <= margin_wh
     anew = abs(float(known.sum()) - expected_wh) <= margin_wh

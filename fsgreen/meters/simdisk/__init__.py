@@ -23,6 +23,7 @@ from fsgreen.meters.core.registry import WITHOUT_METER
 from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.simdisk import PROGRAM, Control
 from fsgreen.trace import MeterInfo
+from fsgreen.units import JOULES_PER_WH, NS_PER_S
 
 RATE_HZ = 20.0
 """An old disk reads 64 MB in 3 s; one interval must be below 2 % of that (rule 16)."""
@@ -31,8 +32,6 @@ RANGE_W = 200.0
 """Several times more than any disk draws while it spins up."""
 
 ENERGY_UNIT_J = 1e-6
-NS_PER_S = 1e9
-J_PER_WH = 3600.0
 LONGEST = 2**63
 
 SERVER = WITHOUT_METER[0]
@@ -99,7 +98,7 @@ class SimdiskParser:
             return []
         power_w, flag = step
         sound = power_w == power_w
-        energy_wh = self._counter.total_uj * ENERGY_UNIT_J / J_PER_WH if sound else NAN
+        energy_wh = self._counter.total_uj * ENERGY_UNIT_J / JOULES_PER_WH if sound else NAN
         return [Reading(account.time_s, power_w, energy_wh=energy_wh, quality=flag)]
 
 

@@ -22,6 +22,7 @@ from fsgreen.meters.core.readings import NAN, Reading
 from fsgreen.meters.snmp.session import Session
 from fsgreen.meters.snmp.settings import ASSUMED_GAIN, SOURCES, SnmpSettings
 from fsgreen.trace import MeterInfo
+from fsgreen.units import JOULES_PER_WH
 
 LINE = re.compile(r"([0-9.]{1,300}) = ([A-Za-z0-9]+): ([^\n]*)\n")
 NUMBER = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,9})?", re.ASCII)
@@ -30,7 +31,6 @@ UNSUPPORTED = "-1"
 """The answer of APC's and Server Technology's units for unmeasured quantities (their MIBs)."""
 
 UPTIME = "1.3.6.1.2.1.1.3.0"
-JOULES_PER_WH = 3600.0
 HIGHEST_MAINS_V = 250.0
 
 Found = dict[str, tuple[str, str]]

@@ -28,6 +28,7 @@ from fsgreen.meters.files.text import Report, decode
 from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
 from fsgreen.meters.table.lines import Cells, quantity_cells, shown_columns, table_rows
 from fsgreen.meters.table.moments import UNIX_S, added, held, row_times
+from fsgreen.units import JOULES_PER_WH
 
 MARGIN_W = 1.0
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
@@ -181,15 +182,15 @@ def _readings(
     if "power" in columns:
         power_w, step_w = columns["power"].values, columns["power"].step
     elif each_wh is not None:
-        power_w = 3600 * each_wh / steps_s
+        power_w = JOULES_PER_WH * each_wh / steps_s
         power_w[0] = power_w[1]
-        step_w = 3600 * columns["energy_each"].step / float(np.median(steps_s))
+        step_w = JOULES_PER_WH * columns["energy_each"].step / float(np.median(steps_s))
     else:
         assert energy_wh is not None
-        power_w = 3600 * np.diff(energy_wh, prepend=NAN) / steps_s
+        power_w = JOULES_PER_WH * np.diff(energy_wh, prepend=NAN) / steps_s
         power_w[power_w < 0] = NAN
         power_w[0] = power_w[1]
-        step_w = 3600 * columns["energy"].step / float(np.median(steps_s))
+        step_w = JOULES_PER_WH * columns["energy"].step / float(np.median(steps_s))
         report.tell("The first answer of a counter has no power of its own: it has the next one's.")
     return Readings(time_s, power_w, voltage_v, current_a, energy_wh), step_w
 

@@ -11,17 +11,15 @@ import numpy as np
 from fsgreen.papers.greenfs08.days import DAY_S, DAYS, UPDATE_B, Week, Woken
 from fsgreen.simdisk.server import parameters
 from fsgreen.simdisk.virtual import Request, replay
+from fsgreen.units import FJ_PER_J, NS_PER_S, SECTOR_B
 
-SECTOR_B = 512
 REQUEST_B = 2**19
 TIMER_S = 60.0
 """After which a disk that sleeps stops its platters again."""
 SIZES_MB = (1, 3, 10, 30, 100, 300, 1000)
 ASLEEP_S = 100.0
 """When a transfer begins: its disk has stopped long before."""
-FJ_PER_J = 1e15
 UW_PER_W = 1e6
-NS_PER_S = 1e9
 
 
 class Facts(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsgreen.design import DEFAULT, Cell, Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
+from fsgreen.units import NS_PER_S, SECTOR_B
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,9 +53,6 @@ MAP_KIB: Mapping[str, int] = {
 }
 """Data that a block of a file's map stands for, which must be read before them; 0 for extents, of
 which a file in one piece has few enough for its inode."""
-
-NS_PER_S = 1e9
-SECTOR_B = 512
 
 WAIT_BLOCKS = 5
 MANY = (1, 2, 4, 8, 16, 32)

@@ -18,14 +18,13 @@ from fsgreen import design, paths
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.nfstricks03 import experiments, read_ahead
-from fsgreen.papers.nfstricks03.experiments import NS_PER_S
 from fsgreen.simdisk import engine
 from fsgreen.trial import sha256_of, write_json
+from fsgreen.units import FJ_PER_J, NS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FJ_PER_J = 1e15
 TABLES = ("trials", "finishes", "waits", "sizes", "decisions")
 ADDED = ("waits", "sizes", "decisions")
 """Tables that older versions did not write, and none with readers of a server."""

@@ -17,11 +17,10 @@ from typing import IO, Any
 import pandas as pd
 
 from fsgreen.trial import Phase
+from fsgreen.units import NS_PER_S
 from fsgreen.workloads import process
 from fsgreen.workloads.base import COUNTED, Outcome, Turn, WorkloadFailed
 from fsgreen.workloads.wml import engine
-
-NS_PER_S = 1e9
 
 OVERDUE_S = 120.0
 """How much later than its turn ends a run may answer: before its first it looks at its files, and

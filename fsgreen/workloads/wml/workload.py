@@ -14,9 +14,10 @@ import pandas as pd
 from fsgreen import elsewhere
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
+from fsgreen.units import NS_PER_S
 from fsgreen.workloads.base import COUNTED, LATENCY_COLUMNS, Outcome, Turn, Turns, refuse_full
 from fsgreen.workloads.wml import engine
-from fsgreen.workloads.wml.turns import NS_PER_S, begun, in_windows
+from fsgreen.workloads.wml.turns import begun, in_windows
 
 
 class WmlWorkload:
