@@ -13,11 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import NAN, Reading
+from fsgreen.meters.core.readings import AGREEMENT, NAN, Reading
 from fsgreen.trace import MeterInfo
-
-AGREEMENT = 0.10
-"""Largest relative difference of V * I * power factor from W on sound meters."""
 
 MIN_FACTOR = 0.02
 """Least power factor of real loads. A value in a wrong unit looks like a smaller one."""

@@ -24,6 +24,10 @@ KEPT_CHUNKS = 10_000
 
 Mask = NDArray[np.bool_]
 
+AGREEMENT = 0.10
+"""Largest relative difference between values of one reading of a sound meter that give the same
+power, such as W and V * I * power factor."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

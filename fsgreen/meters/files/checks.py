@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from fsgreen.meters.core.base import Imported
-from fsgreen.meters.core.readings import Floats, Mask, Readings, flags_of
+from fsgreen.meters.core.readings import AGREEMENT, Floats, Mask, Readings, flags_of
 from fsgreen.meters.files.text import Report, few, some
 from fsgreen.trace import MeterInfo
 
@@ -39,9 +39,6 @@ EXPORT_AGAIN = "cut the file there, or export it again"
 
 SUM_OF_ROWS = "A power is the mean since the row before: the energy is the sum of the rows."
 """The decision to report for such a file."""
-
-AGREEMENT = 0.10
-"""Largest disagreement of power, volts, amperes and power factor, as a share of apparent power."""
 
 
 class Flags:

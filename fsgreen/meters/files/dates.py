@@ -24,6 +24,9 @@ STAMP = re.compile(
 OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
 DAY_S = 86400.0
 EPOCH = date(1970, 1, 1).toordinal()
+UNIX_S = 1e8
+"""Larger times are seconds since 1970 UTC. Smaller ones count from some beginning."""
+
 CENTURY = 2000
 """The century of two-digit years, as no supported meter is older."""
 

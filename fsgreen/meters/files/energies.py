@@ -18,10 +18,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.base import Imported
 from fsgreen.meters.core.powertable import power_table
 from fsgreen.meters.core.readings import Readings
+from fsgreen.meters.files.dates import UNIX_S
 from fsgreen.trace import REMARKS, Flaw, MeterEnergy
-
-UNIX_S = 1e8
-"""Larger times are seconds since 1970 UTC. Smaller ones count from the first reading."""
 
 MARGIN = 2
 """Number of readings between a flagged one and a sound part. The next one depends on its flag."""

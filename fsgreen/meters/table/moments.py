@@ -16,7 +16,15 @@ import numpy as np
 
 from fsgreen.meters.core.readings import NAN, Floats
 from fsgreen.meters.files.checks import Flags
-from fsgreen.meters.files.dates import DAY_S, OFFSET, Stamps, decide_times, offset_s, on_utc
+from fsgreen.meters.files.dates import (
+    DAY_S,
+    OFFSET,
+    UNIX_S,
+    Stamps,
+    decide_times,
+    offset_s,
+    on_utc,
+)
 from fsgreen.meters.files.numbers import POINT
 from fsgreen.meters.files.rows import Column, Rows
 from fsgreen.meters.files.text import Report, some
@@ -26,9 +34,6 @@ from fsgreen.meters.table.lines import Cells, quantity_cells
 NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,12})?")
 ZONE = re.compile(r"(?<=\d) ?(Z|UTC|[+-]\d\d:?\d\d)$")
 CLOCK = re.compile(r"\d{1,2}:\d\d:\d\d(?:\.\d+)?")
-UNIX_S = 1e8
-"""Times above this are seconds since 1970 UTC; times below it count from some beginning."""
-
 GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 ROUNDING = 1e-6
