@@ -135,6 +135,13 @@ def disk_of(name: str) -> str:
     return path.parent.name if (path / "partition").exists() else name
 
 
+def disk_of_mount(entry: mounts.MountEntry) -> str | None:
+    """Return the kernel's name of the whole disk below a mount; None if no disk is visible."""
+    named = _name_of_source(entry.source)
+    path = SYS_BLOCK / named if named else Path("/sys/dev/block", entry.device_number)
+    return disk_of(path.resolve().name) if path.exists() else None
+
+
 def serial_of(device: Path) -> str | None:
     """Return a disk's serial number, from the kernel or from udev; None if it has none."""
     folder = (SYS_BLOCK / kernel_name(device)).resolve()

@@ -8,6 +8,7 @@ from typing import Any
 
 from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import Availability, InRealTime, Settings
+from fsgreen.devices.blockdev import disk_of_mount
 from fsgreen.devices.folders import claim
 from fsgreen.devices.levels import (
     FLASH,
@@ -20,7 +21,7 @@ from fsgreen.devices.levels import (
     state_of,
 )
 from fsgreen.devices.probe.target import opened_to_rewrite
-from fsgreen.devices.queue import Queue, QueueState, disk_of
+from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.errors import FsgreenError
 
 PROBE_B = 256 << 20
@@ -41,7 +42,7 @@ class ExistingDevice(InRealTime):
     def __init__(self, settings: Settings) -> None:
         folder = settings.folder or self.default_folder()
         image.require_space(folder, settings.size_b)
-        self.name = disk_of(mounts.holding(folder))
+        self.name = disk_of_mount(mounts.holding(folder))
         self._queue = Queue(self.name) if self.name is not None else None
         self.work = claim(folder, self.kind)
 

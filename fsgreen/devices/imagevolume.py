@@ -24,7 +24,8 @@ from pathlib import Path
 
 from fsgreen import commands
 from fsgreen.devices import guard, image, mounts
-from fsgreen.devices.queue import Queue, disk_of
+from fsgreen.devices.blockdev import disk_of_mount
+from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
 
@@ -125,7 +126,7 @@ def disk_below(file: Path) -> tuple[Queue | None, str | None, bool | None]:
     below = mounts.holding(file)
     if below.file_system in mounts.MEMORY_FILE_SYSTEMS:
         return None, IN_MEMORY, False
-    disk = disk_of(below)
+    disk = disk_of_mount(below)
     if disk is None:
         return None, f"not restored: no disk is in sight below {below.file_system}", None
     queue = Queue(disk)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import durable
-from fsgreen.devices import blockdev, mounts
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.units import SECTOR_B
 
@@ -243,15 +242,3 @@ def put_back(folder: Path) -> list[str]:
     except (OSError, ValueError, LookupError, TypeError, FsgreenError) as error:
         done.append(f"could not put back the queue of a disk: {error}")
     return done
-
-
-def disk_of(entry: mounts.MountEntry) -> str | None:
-    """Return the kernel's name of the whole disk below a mount; None if no disk is visible."""
-    device = Path(entry.source)
-    if device.is_absolute() and device.is_block_device():
-        path = (blockdev.SYS_BLOCK / blockdev.kernel_name(device)).resolve()
-    else:
-        path = Path("/sys/dev/block", entry.device_number).resolve()
-    if not path.exists():
-        return None
-    return path.parent.name if (path / "partition").exists() else path.name

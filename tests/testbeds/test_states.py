@@ -104,7 +104,7 @@ def test_why_nothing_can_be_discarded_is_known_of_each_disk(
     rotational: int, discards: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = {"rotational": rotational, "discard_max_bytes": discards}
-    monkeypatch.setattr(imagevolume, "disk_of", lambda _: "sda")
+    monkeypatch.setattr(imagevolume, "disk_of_mount", lambda _: "sda")
     monkeypatch.setattr(Queue, "number", lambda _, name: numbers[name])
     below = mounts.MountEntry("8:1", tmp_path, "ext4", "/dev/sda1", ("rw", "discard"))
     monkeypatch.setattr(mounts, "holding", lambda _: below)
@@ -113,7 +113,7 @@ def test_why_nothing_can_be_discarded_is_known_of_each_disk(
         assert (left, remembers) == (ROTATING, False)
     else:
         assert (left, remembers) == ("not restored: sda takes no discards", True)
-    monkeypatch.setattr(imagevolume, "disk_of", lambda _: None)
+    monkeypatch.setattr(imagevolume, "disk_of_mount", lambda _: None)
     left, remembers = imagevolume.disk_below(tmp_path)[1:]
     assert left == "not restored: no disk is in sight below ext4"
     assert remembers is None, "nobody can tell"
@@ -194,7 +194,7 @@ def test_a_disk_that_is_told_minutes_later_is_not_waited_for(
 ) -> None:
     """btrfs by itself: each trial would wait for discards that come later, and be set aside."""
     numbers = {"rotational": 0, "discard_max_bytes": 1}
-    monkeypatch.setattr(imagevolume, "disk_of", lambda _: "nvme0n1")
+    monkeypatch.setattr(imagevolume, "disk_of_mount", lambda _: "nvme0n1")
     monkeypatch.setattr(Queue, "number", lambda _, name: numbers[name])
     for how, told in (("discard=async", False), ("discard=sync", True), ("discard", True)):
         below = mounts.MountEntry("0:30", tmp_path, "btrfs", "/dev/nvme0n1p3", ("rw", how))
