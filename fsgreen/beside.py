@@ -13,9 +13,8 @@ from fsgreen.design import metrics
 from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import read_identity, read_plan, read_study, read_table, simulated
-from fsgreen.rules.answer import listed
 from fsgreen.stats import Estimate
-from fsgreen.words import digits, plural
+from fsgreen.words import digits, listed, plural
 
 
 def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:

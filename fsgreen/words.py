@@ -1,14 +1,22 @@
-"""Numbers, and numbers of things, as people write them in a sentence or a table."""
+"""Numbers, numbers of things, and names, as people write them in a sentence or a table."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 
 
 def plural(count: int | str, noun: str) -> str:
     """Return a number of things in words: `1 trial`, `2 trials`, `5 to 10 blocks`."""
     return f"{count} {noun}" if str(count) == "1" else f"{count} {noun}s"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Return names as a text: the first `most`, and the number of the others."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
 
 
 def digits(value: float) -> str:

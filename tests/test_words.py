@@ -1,10 +1,10 @@
-"""Numbers in sentences: no power of ten, no `-0`, no `1 cells`."""
+"""Numbers in sentences: no power of ten, no `-0`, no `1 cells`, and no endless list of names."""
 
 import math
 
 import pytest
 
-from fsgreen.words import digits, plural
+from fsgreen.words import digits, listed, plural
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_a_number_has_three_digits_and_no_power_of_ten(value: float, text: str) 
 )
 def test_one_thing_is_no_plural(count: int | str, text: str) -> None:
     assert plural(count, "cell") == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, ""), (2, "a0, a1"), (3, "a0, a1, a2"), (5, "a0, a1, a2 and 2 more")]
+)
+def test_of_many_names_the_first_stand_for_the_others(count: int, text: str) -> None:
+    assert listed(f"a{nth}" for nth in range(count)) == text

@@ -37,8 +37,8 @@ from fsgreen.reduce import (
     simulated_disk_of,
 )
 from fsgreen.rules import repeated
-from fsgreen.rules.answer import listed
 from fsgreen.rules.served import by_workload, uncounted
+from fsgreen.words import listed
 
 MEANING = {
     "reproduced": "our interval lies inside the tolerance around the published value",

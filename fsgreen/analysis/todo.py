@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fsgreen.claims import LACKING, OTHER_STATE, UNTESTED
-from fsgreen.rules.answer import listed
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 STATE = re.compile(r"^(?P<says>.*?) \((?P<found>\S+ was .*?)\): (?P<way>.*)$")
 """Matches the sentence of `claims.missing` that says that trials were in another state."""

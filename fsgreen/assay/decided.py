@@ -20,9 +20,8 @@ from fsgreen.analysis.planned import (
 )
 from fsgreen.analysis.planned.parts import MOST_BLOCKS
 from fsgreen.design.overview import bound_of, spell
-from fsgreen.rules.answer import listed
 from fsgreen.stats import MIN_BLOCKS
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 SOME = 6
 """Names of claims or cells that a line lists before it counts the others."""

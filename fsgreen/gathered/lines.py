@@ -11,8 +11,7 @@ import pandas as pd
 from fsgreen.analysis.claims.ledger import SIMULATED
 from fsgreen.gathered.document import Results
 from fsgreen.gathered.pools import KEY, Gathered, differs
-from fsgreen.rules.answer import listed
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 MODELLED = "modelled"
 SEVERAL = 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsgreen import paths, schema
+from fsgreen.words import listed
 
 Row = Mapping[str, str]
 
@@ -77,8 +78,6 @@ def identity(before: str, folders: Iterable[Path], told: Iterable[Path]) -> str:
     if not differ:
         files = sum(out.files_count for out in shipped.values())
         return f"all {len(shipped)} outputs ({files} files) are identical to those shipped{new}"
-    from fsgreen.rules.answer import listed  # its room imports all that measures by statistics
-
     apart = _apart([file for file in told if str(file.relative_to(paths.root())) in differ])
     return (
         f"{len(differ)} of {len(shipped)} outputs differ from those shipped{new}; {apart}: "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fsgreen.rules.evidence import Evidence
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 SAME = 1e-5
 """Relative difference below which two numbers are equal, as tables have seven digits."""
@@ -53,13 +53,6 @@ def quiet(found: str) -> Answer:
 def not_asked(why: str) -> Answer:
     """Return the answer that the rule does not apply, and why."""
     return Answer("not asked", why)
-
-
-def listed(names: Iterable[str], most: int = 3) -> str:
-    """Return names as a text: the first `most`, and the number of the others."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
 
 
 def named_trials(names: Iterable[str]) -> str:

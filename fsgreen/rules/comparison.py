@@ -9,9 +9,9 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.reduce import factors_of, level_label
-from fsgreen.rules.answer import SAME, Answer, Judge, fired, listed, not_asked, quiet, unknown
+from fsgreen.rules.answer import SAME, Answer, Judge, fired, not_asked, quiet, unknown
 from fsgreen.rules.evidence import Evidence
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 FALLBACK = "bootstrap"
 """What replaces the mixed model if its diagnostics fail, or if a cell scatters more than the

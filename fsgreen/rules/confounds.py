@@ -13,7 +13,6 @@ from fsgreen.rules.answer import (
     Judge,
     failed_check,
     fired,
-    listed,
     named_trials,
     not_asked,
     quiet,
@@ -21,7 +20,7 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.evidence import Evidence, readers_of
 from fsgreen.trial import ThreadWork
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 FAIR_X = 2.0
 """Ratio of the work, or of the time, of two readers above which their sum hides a difference."""

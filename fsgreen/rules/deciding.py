@@ -15,7 +15,6 @@ from fsgreen.rules.answer import (
     Answer,
     Judge,
     fired,
-    listed,
     named_trials,
     not_asked,
     quiet,
@@ -23,7 +22,7 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.comparison import NOTHING
 from fsgreen.rules.evidence import Evidence
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 HALF = 0.5
 """If turns would leave less than this share of an interval's width, they are the better design."""

@@ -11,10 +11,10 @@ from fsgreen import stats
 from fsgreen.design import Plan, PlannedTrial, derive_seed
 from fsgreen.reduce import due_trials, factors_of
 from fsgreen.rules import subsets
-from fsgreen.rules.answer import Answer, Judge, fired, listed, named_trials, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, named_trials, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 
 def declared_first(evidence: Evidence) -> Answer:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fsgreen.rules.answer import Answer, fired, listed, named_trials, quiet, unknown
+from fsgreen.rules.answer import Answer, fired, named_trials, quiet, unknown
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 NO_STATE = {
     "simdisk": "no state to restore on a simulated disk, which remembers no writes",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, not_asked, quiet, unknown
 from fsgreen.rules.catalogue import Rule
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import listed
 
 NO_DEVICE = "an import says nothing of the device and who read from it"
 NO_TRACE = "no raw trace of power came with the runs"

@@ -14,7 +14,6 @@ from fsgreen.rules.answer import (
     Judge,
     failed_check,
     fired,
-    listed,
     named_trials,
     not_asked,
     quiet,
@@ -23,7 +22,7 @@ from fsgreen.rules.answer import (
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trace import ErrorBudget, MeterInfo, identity_flaws
 from fsgreen.trial import HarnessCost, TrialRecord
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 
 def regular_readings(evidence: Evidence) -> Answer:

@@ -12,8 +12,8 @@ import pandas as pd
 from fsgreen import paths
 from fsgreen.claims import UNTESTED, VERDICTS, statements
 from fsgreen.reduce import read_identity, read_plan, read_table
-from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknown
-from fsgreen.words import plural
+from fsgreen.rules.answer import Answer, fired, not_asked, quiet, unknown
+from fsgreen.words import listed, plural
 
 LEDGER = "claims"
 """The table of verdicts. It is made after `trust.csv`, so no stage that judges depends on it."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from fsgreen import audit
 from fsgreen.rules import served
-from fsgreen.rules.answer import Answer, Judge, fired, listed, named_trials, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, named_trials, quiet, unknown
 from fsgreen.rules.device import cell_of, device_state
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 SPEED = "speed_loops_s"
 """The key of an audit for the measured speed of one core."""

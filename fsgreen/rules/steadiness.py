@@ -10,9 +10,9 @@ import pandas as pd
 
 from fsgreen import design, stats
 from fsgreen.reduce import blocks_by_clock, factors_of, measured
-from fsgreen.rules.answer import Answer, Judge, fired, listed, not_asked, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, not_asked, quiet, unknown
 from fsgreen.rules.evidence import Evidence
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 STILL = ("flat", "too short", stats.WHOLE)
 """States of a cell whose mean no change of level makes doubtful."""

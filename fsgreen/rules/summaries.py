@@ -16,7 +16,6 @@ from fsgreen.rules.answer import (
     Answer,
     Judge,
     fired,
-    listed,
     named_trials,
     not_asked,
     quiet,
@@ -24,6 +23,7 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.deciding import begun_anew, measured_late
 from fsgreen.rules.evidence import Evidence
+from fsgreen.words import listed
 
 FAR = 3.5
 """Trials with a larger modified z-score are flagged (Iglewicz & Hoaglin 1993)."""

@@ -14,9 +14,9 @@ from scipy import stats as distributions
 from fsgreen import stats
 from fsgreen.claims import EVEN, OTHER_STATE
 from fsgreen.rules import served
-from fsgreen.rules.answer import Answer, fired, listed, not_asked, quiet, unknown
+from fsgreen.rules.answer import Answer, fired, not_asked, quiet, unknown
 from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
-from fsgreen.words import plural
+from fsgreen.words import listed, plural
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
 """Matches the end of a part's name that tells the clock of a simulated disk."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import Floats
+from fsgreen.words import listed
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 BOM = b"\xef\xbb\xbf"
@@ -87,9 +88,8 @@ def split(line: str, separator: str) -> list[str]:
 
 
 def some(texts: list[str], limit: int = 5) -> str:
-    """Join the first few texts by commas, and say how many more there are."""
-    more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
-    return ", ".join(texts[:limit]) + more
+    """Return texts of a file as one text: the first `limit`, and the number of the others."""
+    return listed(texts, limit)
 
 
 def choose(
