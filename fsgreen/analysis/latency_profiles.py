@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis import configuration
 from fsgreen.analysis.effects import outcome
 from fsgreen.errors import FsgreenError, unknown
 
@@ -126,4 +127,4 @@ def _noise(scatter_buckets: float) -> str:
 
 
 def _name(cell: pd.DataFrame) -> str:
-    return f"{cell['file_system'].iloc[0]}/{cell['option'].iloc[0]}"
+    return configuration.label(cell.iloc[0])
