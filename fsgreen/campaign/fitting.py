@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
+from fsgreen.design.owncopy import file_of, file_to_change
 from fsgreen.devices.levels import TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
@@ -94,29 +95,29 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
     windows = plan.profile.windows
     if windows is None:
         return
-    where = f"studies/{plan.study}.yaml, profile {plan.profile.name}"
+    where = f"{file_of(plan)}, profile {plan.profile.name}"
+    no_windows = f"leave windows out and say measure_s in {file_to_change(plan.study)}"
     for cell, workload in workloads.items():
         if not isinstance(workload, TakesTurns):
             raise FsgreenError(
                 f"the workload {workload.name} cannot take turns with others: it has no `turns`",
                 where=where,
                 next_step="take a text in the Workload Model Language, or a driver with `turns` "
-                "(docs/workloads.md), or leave windows out and say measure_s",
+                f"(docs/workloads.md), or {no_windows}",
             )
         if "readers" in cell:
             raise FsgreenError(
                 f"the readers of {workload.name} end once they have read their files: they cannot "
                 "take turns with others",
                 where=where,
-                next_step="leave windows out and say measure_s",
+                next_step=no_windows,
             )
     ready = design.most_ready(plan)
     if not testbeds.find(opened[0].kind).several or len(opened) < ready:
         raise FsgreenError(
             f"{ready} trials are to be ready at once, and there is one testbed {opened[0].kind}",
             where=where,
-            next_step="take loop or directory, which can be opened several times, or leave "
-            "windows out and say measure_s",
+            next_step=f"take loop or directory, which can be opened several times, or {no_windows}",
         )
     _check_shared_memory(plan, workloads, ready, where)
 
@@ -133,7 +134,8 @@ def _check_shared_memory(plan: Plan, workloads: Workloads, ready: int, where: st
             f"the files of {ready} trials have {files_b / 2**20:.0f} MiB, the memory "
             f"{memory_b / 2**20:.0f} MiB: each would drive the others out of the page cache",
             where=where,
-            next_step="a smaller scale, a smaller `ready`, or memory_mib, which bounds each one",
+            next_step="set a smaller scale, a smaller `ready`, or memory_mib, which bounds "
+            f"each trial, in {file_to_change(plan.study)}",
         )
 
 
@@ -143,8 +145,9 @@ def _check_image(workload: Workload, plan: Plan) -> None:
             f"{workload.name} at scale {plan.profile.scale.get(workload.name, 1.0):g} needs "
             f"{workload.size_b / 2**20:.0f} MiB, the image has "
             f"{plan.profile.image_b / 2**20:.0f} MiB",
-            where=f"studies/{plan.study}.yaml",
-            next_step=f"a smaller scale or a larger image_mib in profile {plan.profile.name}",
+            where=file_of(plan),
+            next_step=f"set a smaller scale or a larger image_mib in profile {plan.profile.name} "
+            f"of {file_to_change(plan.study)}",
         )
 
 
@@ -154,15 +157,16 @@ def _never_cold(plan: Plan, cell: Cell, testbed: Testbed) -> FsgreenError:
         "(rule 7)",
         where=f"testbed {testbed.kind}, cell {cell.label}",
         next_step="name a folder on a disk, such as --folder /var/tmp, or declare `cache: warm` "
-        f"in studies/{plan.study}.yaml",
+        f"in {file_to_change(plan.study)}",
     )
 
 
 def _never_warm(plan: Plan, cell: Cell) -> FsgreenError:
     return FsgreenError(
         "a cache that was warmed lies outside the bounded memory: the workload would have both",
-        where=f"studies/{plan.study}.yaml, cell {cell.label}",
-        next_step="declare `cache: cold`, or leave memory_mib out",
+        where=f"{file_of(plan)}, cell {cell.label}",
+        next_step="declare `cache: cold`, or leave memory_mib out, in "
+        f"{file_to_change(plan.study)}",
     )
 
 
@@ -173,6 +177,7 @@ def _check_memory(workload: Workload, plan: Plan) -> None:
         raise FsgreenError(
             f"the cache cannot be warm: the files of {workload.name} have "
             f"{workload.size_b / 2**20:.0f} MiB, the memory {memory_b / 2**20:.0f} MiB (rule 7)",
-            where=f"studies/{plan.study}.yaml",
-            next_step=f"a smaller scale in the profile {plan.profile.name}, or the cache cold",
+            where=file_of(plan),
+            next_step=f"set a smaller scale in profile {plan.profile.name}, or `cache: cold`, in "
+            f"{file_to_change(plan.study)}",
         )

@@ -13,6 +13,7 @@ from fsgreen.campaign.state import Campaign
 from fsgreen.campaign.testbedfile import TestbedFile
 from fsgreen.campaign.unwritten import write_out
 from fsgreen.design.members import as_measured
+from fsgreen.design.owncopy import file_of, file_to_change
 from fsgreen.devices import image
 from fsgreen.errors import FsgreenError
 from fsgreen.words import plural
@@ -155,7 +156,8 @@ def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
     if constant is not None and place.disk not in (None, constant):
         raise FsgreenError(
             f"all trials of this study are on the disk {constant}, not on {place.disk}",
-            where=f"constants of studies/{plan.study}.yaml",
-            next_step=f"leave out the disk {place.disk}, or name it there in place of {constant}",
+            where=f"constants of {file_of(plan)}",
+            next_step=f"leave out the disk {place.disk}, or name it in place of {constant} in "
+            f"{file_to_change(plan.study)}",
         )
     return constant or place.disk or plan.levels(plan.cells[0])["disk"]

@@ -40,6 +40,11 @@ def measured_as(plan: Plan) -> str:
     return plan.study
 
 
+def file_of(plan: Plan) -> str:
+    """Return the file of the study that makes a plan, or that of a changed copy."""
+    return f"studies/{measured_as(plan)}.yaml"
+
+
 def _hashes(study: str, plan: Plan) -> list[str]:
     """Return the hashes of what a study makes of a plan's profile, also with one file system."""
     try:

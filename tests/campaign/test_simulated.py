@@ -50,8 +50,9 @@ def test_a_campaign_begins_on_the_disk_that_all_its_cells_have() -> None:
     plan = design.make_plan(design.load_study("sun14"), "quick")
     assert kind_of_testbed(testbedfile.TestbedFile(), plan) == "simdisk"
     assert disk_named(testbedfile.TestbedFile(kind="simdisk"), plan) == "x25-m-g2-slowed"
-    with pytest.raises(FsgreenError, match="x25-m-g2-slowed, not on st4000nm0033"):
+    with pytest.raises(FsgreenError, match="x25-m-g2-slowed, not on st4000nm0033") as caught:
         disk_named(testbedfile.TestbedFile(kind="simdisk", disk="st4000nm0033"), plan)
+    assert "in studies/sun14-own.yaml (first: cp -n" in (caught.value.next_step or "")
 
 
 def test_a_campaign_whose_cells_have_several_disks_begins_on_the_first() -> None:

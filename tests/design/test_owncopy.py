@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from fsgreen import design, paths
-from fsgreen.design.owncopy import SHIPPED, file_to_change, measured_as, to_change
+from fsgreen.design.owncopy import SHIPPED, file_of, file_to_change, measured_as, to_change
 
 
 def test_a_shipped_study_is_changed_in_a_copy_that_can_be_measured(tmp_path, monkeypatch):
@@ -54,6 +54,7 @@ def test_a_campaign_of_a_changed_copy_goes_on_by_the_name_of_that(tmp_path, monk
     copy.write_text(text)
     changed = design.load_study(to_change("fast10"))
     assert measured_as(design.make_plan(changed, "quick")) == "fast10-own"
+    assert file_of(design.make_plan(changed, "quick")) == "studies/fast10-own.yaml"
     assert measured_as(design.make_plan(changed, "quick", only="xfs")) == "fast10-own"
     assert measured_as(shipped) == "fast10"
     copy.write_text("study: [")
