@@ -185,7 +185,7 @@ def test_nobody_there_is_told_and_leaves_nothing_open(way, monkeypatch):
 def test_port_in_use_is_named():
     with socket.create_server(("127.0.0.1", 0)) as other:
         entry = ENTRY | {"listen": str(other.getsockname()[1])}
-        with pytest.raises(FsgreenError, match="nothing can be received there"):
+        with pytest.raises(FsgreenError, match="this address cannot be opened"):
             open_blocks(BlocksSettings.of(entry), lambda: None)
 
 
@@ -216,8 +216,8 @@ def test_who_says_something_else_is_told(said, message, monkeypatch):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({}, "one of listen and connect"),
-        ({"listen": "1", "connect": "h:1"}, "one of listen and connect"),
+        ({}, "give either listen or connect"),
+        ({"listen": "1", "connect": "h:1"}, "give either listen or connect"),
         ({"connect": "h:1", "protocol": "udp"}, "can only listen"),
         ({"listen": "host"}, "not HOST:PORT"),
         ({"listen": "host:99999"}, "not HOST:PORT"),

@@ -100,7 +100,8 @@ def test_chip_that_vanishes_is_an_error_and_another_in_its_place_too(tmp_path):
 def test_two_chips_of_one_name_need_a_place(tmp_path):
     Ina226Tree(tmp_path, lambda: 5.0)
     Ina226Tree(tmp_path, lambda: 7.0, number=1, place="1-0041")
-    with pytest.raises(FsgreenError, match=r"which ina226\? They sit at 1-0040, 1-0041") as caught:
+    several = r"several chips are called ina226 \(places: 1-0040, 1-0041\)"
+    with pytest.raises(FsgreenError, match=several) as caught:
         opened(DRIVER, root=str(tmp_path), **RAIL)
     assert 'place = "1-0040"' in caught.value.next_step
     meter = opened(DRIVER, root=str(tmp_path), place="1-0041", **RAIL)
@@ -124,9 +125,9 @@ def test_rail_of_several_is_chosen_by_its_label(tmp_path):
     meter.start()
     assert power(parsed(DRIVER, meter.describe(), answers(meter, 1)[0].data)) == [1.0]
     assert opened(DRIVER, channel=2, **table).describe().options == meter.describe().options
-    with pytest.raises(FsgreenError, match=r"3 channels are channel: .* channel 3 3V3"):
+    with pytest.raises(FsgreenError, match=r"no channel is chosen: .* channel 3 3V3"):
         opened(DRIVER, **table)
-    with pytest.raises(FsgreenError, match="0 channels are channel 1 12V"):
+    with pytest.raises(FsgreenError, match="0 channels fit 1 12V"):
         opened(DRIVER, label="12V", channel=1, **table)
 
 

@@ -131,7 +131,7 @@ def test_another_plug_at_the_same_address_is_refused(plug):
 
 def test_plug_with_a_password_is_refused_with_the_remedy(plug):
     plug.locked = True
-    with pytest.raises(FsgreenError, match="wants a password") as caught:
+    with pytest.raises(FsgreenError, match="asks for a password") as caught:
         meter_of(plug)
     assert "network of its own" in caught.value.next_step
 

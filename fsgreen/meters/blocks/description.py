@@ -141,15 +141,15 @@ class BlocksSettings(MeterSettings, Accuracy):
     """The settings of a sender: its address and its accuracy."""
 
     listen: str = ""
-    """Where senders call: PORT or ADDRESS:PORT."""
+    """The port at which to wait for the sender: PORT or ADDRESS:PORT."""
     connect: str = ""
-    """Whom to call: HOST:PORT."""
+    """The sender to connect to: HOST:PORT."""
     protocol: Literal["tcp", "udp"] = "tcp"
-    """What the sender speaks; over udp one can only listen."""
+    """The protocol of the sender; udp needs `listen`."""
     calibration: Corrections = ()
     """Corrections of channels, each NAME UNIT GAIN OFFSET."""
     calibration_after: Corrections = ()
-    """Those that were found after the campaign."""
+    """The corrections that a calibration after the campaign gave."""
     calibration_source: str = ""
     """The reference instrument and the day."""
     covers: Texts = ("disk",)
@@ -157,7 +157,7 @@ class BlocksSettings(MeterSettings, Accuracy):
     @model_validator(mode="after")
     def _reachable(self) -> BlocksSettings:
         if bool(self.listen) == bool(self.connect):
-            raise ValueError("one of listen and connect is needed")
+            raise ValueError("give either listen or connect")
         if self.connect and self.protocol == "udp":
             raise ValueError("a receiver of UDP can only listen")
         address_of(self.address)

@@ -101,7 +101,9 @@ class BlockMeter(Streamed):
                 "run sender and receiver of one version of fsgreen",
             )
         if data:
-            raise self._error("what comes is no block stream", "check the address of the sender")
+            raise self._error(
+                "the bytes that come are no block stream", "check the address of the sender"
+            )
         raise self._error(f"no block within {WAIT_S:g} s", "see that the sender runs")
 
     def _received(self, timeout_s: float) -> Chunk | None:
@@ -186,9 +188,9 @@ def _bound(where: Address, address: str) -> socket.socket:
 
 def _unusable(address: str, error: OSError) -> FsgreenError:
     return FsgreenError(
-        f"nothing can be received there: {error.strerror or error}",
+        f"this address cannot be opened: {error.strerror or error}",
         where=address,
-        next_step="take another port, or find the program that has this one: ss -lntup",
+        next_step="take another port, or find the program that uses this port: ss -lntup",
     )
 
 

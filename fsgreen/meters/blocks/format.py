@@ -89,7 +89,9 @@ class Channel:
         channel = cls(name, unit, float(gain), float(offset), *ends)
         inside = -32768 <= min(ends) <= max(ends) <= 32767
         if not channel.sound or not inside or len(name.encode()) > 16:
-            raise ValueError(f"{text!r}: a name of 16 bytes, a gain that is not 0, ends of int16")
+            raise ValueError(
+                f"{text!r}: a name has at most 16 bytes, a gain is not 0, LOW and HIGH are int16"
+            )
         return channel
 
     def samples(self, values: NDArray[np.float64]) -> Samples:

@@ -59,7 +59,7 @@ def _text(path: Path, remedy: str) -> str | None:
             where=path,
             next_step=remedy
             if refused
-            else f"see whether its part is still there: ls {path.parent}",
+            else f"see whether the hardware is still there: ls {path.parent}",
         ) from error
 
 

@@ -31,13 +31,13 @@ class EmulationSettings(MeterSettings):
 
     boundary: Literal["modelled"] = "modelled"
     covers: Texts | None = None
-    """The parts whose power it is; by default those of the profile."""
+    """The parts that draw the power; by default those of the profile."""
     profile: str = PROFILE
-    """The power model: one of those shipped, or of `profile_file`."""
+    """The name of the power model, which is shipped or in `profile_file`."""
     profile_file: str = ""
     """A file that fsgreen calibrate wrote."""
     control: str = ""
-    """The socket of a simulated disk, whose server's processor time is left out."""
+    """The socket of a simulated disk; the processor time of its server is left out."""
 
 
 STEP_S = 0.5

@@ -22,22 +22,23 @@ GainError = Annotated[float, Field(ge=0, lt=1)]
 Texts = Annotated[tuple[str, ...], Field(strict=False)]
 
 ABOUT = {
-    "boundary": "What its power includes; by default as the driver's page says.",
-    "covers": "The parts whose power it is.",
-    "rate_hz": "Questions a second.",
+    "boundary": "The boundary of the power; by default as the driver's page says.",
+    "covers": "The parts that draw the power.",
+    "rate_hz": "Questions per second.",
     "interval_s": "Seconds between two questions.",
-    "timeout_s": "How long an answer may take.",
-    "range_w": "More watts than this are over-range.",
+    "timeout_s": "The longest wait for an answer.",
+    "range_w": "The most power in watts; a reading above it is marked over-range.",
     "resolution_w": "One step of the meter in watts.",
     "gain_error": "Error as a fraction of the value.",
     "constant_error_w": "Error of every value in watts.",
-    "model": "What measured, for the record.",
-    "serial": "Its serial number, for the record.",
-    "numbers": "How numbers are written; by default found in the file.",
-    "dates": "The order of day, month and year; by default found in the file.",
-    "gmt_offset": "The offset of its clock, such as -07:00; without, times count from the first.",
-    "_env": "The environment variable that holds it.",
-    "_file": "The file whose first line it is.",
+    "model": "The device that measured, for the record.",
+    "serial": "The serial number of the device, for the record.",
+    "numbers": "The style of numbers; by default as it is in the file.",
+    "dates": "The order of day, month and year; by default as it is in the file.",
+    "gmt_offset": "The clock's offset from UTC, such as -07:00; without it, times count from the "
+    "first row.",
+    "_env": "The environment variable that holds the secret.",
+    "_file": "The file whose first line is the secret.",
 }
 """Explanations of settings that several drivers have, by the end of their names. A driver's own
 explanation has priority."""
@@ -45,7 +46,7 @@ explanation has priority."""
 
 def _without_slash(name: str) -> str:
     if "/" in name:
-        raise ValueError("it is part of names of files, and has no slash")
+        raise ValueError("a name has no slash, as it is part of names of files")
     return name
 
 
@@ -61,7 +62,7 @@ class Settings(Strict):
     name: str
     driver: str
     boundary: Boundary | None = None
-    """What its power includes; by default what the driver's page says."""
+    """The boundary of the power; by default as the driver's page says."""
     covers: Texts | None = ("system",)
 
     @model_validator(mode="before")
@@ -117,10 +118,10 @@ class MeterSettings(Settings):
     """The settings of every table `[[meter]]`. Each live driver adds its own."""
 
     name: Annotated[str, Field(min_length=1), AfterValidator(_without_slash)]
-    """How it is called in tables."""
+    """The name of the meter in tables."""
 
     emulate: bool = False
-    """Read an emulator, whose power is a model's: see docs/meters/model.md."""
+    """Read an emulator, whose power is modelled: see docs/meters/model.md."""
 
     @staticmethod
     def where(name: str) -> str:
@@ -134,7 +135,7 @@ class Accuracy(Settings):
     gain_error: GainError
     constant_error_w: From0
     source: Annotated[str, Field(min_length=1)]
-    """Where the two errors are from: a data sheet, or how they were found."""
+    """The source of the two errors: a data sheet, or the way in which they were measured."""
     volts: Above0 | None = None
     """The nominal voltage of the rails, which turns a step of current into one of power."""
 

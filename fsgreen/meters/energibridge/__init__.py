@@ -77,7 +77,7 @@ class EnergiBridgeSettings(FileSettings):
     """The settings of a file."""
 
     columns: Texts = ()
-    """The columns of power or energy to add; by default the best that is there."""
+    """The columns of power or energy to add; by default as EnergiBridge's summary."""
     model: str = "EnergiBridge"
     covers: Texts = ("cpu",)
     range_w: Above0 = RANGE_W

@@ -46,7 +46,7 @@ def moment(text: str | None, imported: Imported) -> float | None:
         when = datetime.fromisoformat(text)
     except ValueError as error:
         raise FsgreenError(
-            f"{text} is no moment",
+            f"{text} is neither a number of seconds nor a time",
             where=imported.info.title,
             next_step="give seconds from the first reading, or a time: 2026-08-17T13:00:00Z",
         ) from error

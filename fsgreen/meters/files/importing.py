@@ -48,7 +48,7 @@ def import_file(path: Path, importer: Importer, options: Mapping[str, Any]) -> I
         raise FsgreenError(
             f"{error.what}\nits columns seem to be: {some(list(importer.columns(data)), 20)}",
             where=error.where,
-            next_step="name those of time and power, and what they are: --set time=NAME "
+            next_step="name the columns of time and power, and the boundary: --set time=NAME "
             '--set power="NAME in W" --set boundary=wall --set gain_error=0.01; all settings: '
             f"fsgreen meters {importer.name}",
         ) from error
@@ -69,7 +69,7 @@ def beside(path: Path) -> dict[str, Any]:
         raise FsgreenError(
             f"the settings beside the log cannot be read: {error}",
             where=file,
-            next_step='write it as TOML: driver = "table", then a setting a line',
+            next_step='write it as TOML: driver = "table", then one setting per line',
         ) from error
 
 

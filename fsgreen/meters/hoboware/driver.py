@@ -50,17 +50,17 @@ them in a style of numbers, it is not the style of the file."""
 
 
 class HobowareSettings(Settings):
-    """The settings of a file; by default most of them are found in it."""
+    """The settings of a file; by default most of them are read from the file."""
 
     numbers: Style = ""
     dates: Order = ""
     separator: Literal["", "comma", "semicolon", "tab"] = ""
-    """What stands between cells."""
+    """The separator of cells."""
     gmt_offset: str = ""
     """The offset of the logger's clock, such as -07:00; by default that in the file."""
     range_w: Above0 = RANGE_W
     gain_error: GainError | None = None
-    """By default what Onset states for the logger."""
+    """By default the accuracy that Onset states for the logger."""
 
 
 def read(data: bytes, settings: HobowareSettings) -> Imported:
@@ -135,12 +135,12 @@ def _model(header: Header, rows: Table, gain: float | None, report: Report) -> s
     if not products and gain is None:
         report.refuse(
             "nothing in the file says that it is HOBOware's: no serial number, no offset from GMT",
-            "read it with --driver table, or set gain_error to the logger's share of the reading",
+            "read it with --driver table, or set gain_error: its error as a share of the reading",
         )
     if gain is None and not all("UX120-018" in product for product in products):
         report.refuse(
             f"the file is of another logger, whose accuracy is not known: {some(products)}",
-            "set gain_error to its share of the reading, such as gain_error = 0.01",
+            "set gain_error to its error as a share of the reading, such as gain_error = 0.01",
         )
     return some(products) or "?"
 

@@ -77,8 +77,9 @@ def find_chip(root: Path, name: str, place: str) -> Path:
     if place in places:
         return places[place]
     if place or len(places) > 1:
+        what = f"no {name} is at {place}" if place else f"several chips are called {name}"
         raise FsgreenError(
-            f"which {name}? They sit at {', '.join(places)}" + (f", not {place}" * bool(place)),
+            f"{what} (places: {', '.join(places)})",
             where=root,
             next_step=f'give the meter its place: place = "{next(iter(places))}"',
         )
@@ -99,9 +100,10 @@ def find_channel(folder: Path, label: str, channel: int) -> int:
     if len(fitting) == 1:
         return fitting[0]
     has = "; ".join(f"channel {n} {' '.join(sorted(named))}".strip() for n, named in labels.items())
-    wanted = f"channel {channel or ''} {label}".strip()
+    wanted = f"{channel or ''} {label}".strip()
+    what = f"{len(fitting)} channels fit {wanted}" if wanted else "no channel is chosen"
     raise FsgreenError(
-        f"{len(fitting)} channels are {wanted}: the chip has {has}",
+        f"{what}: the chip has {has}",
         where=folder,
         next_step="give the meter the label or the channel that it is to read",
     )
@@ -122,18 +124,18 @@ class HwmonSettings(MeterSettings):
     """The settings: a chip, its channel, and the accuracy of its board."""
 
     chip: str
-    """Its name, such as ina226."""
+    """The name of the chip, such as ina226."""
     place: str = ""
-    """Where it sits, such as 1-0040, where several have that name."""
+    """The bus and address of the chip, such as 1-0040, if several chips have that name."""
     label: str = ""
-    """The label of its channel, where it has several."""
+    """The label of the channel, if the chip has several."""
     channel: Annotated[int, Field(ge=0)] = 0
-    """The number of its channel; 0: the only one."""
+    """The number of the channel; 0 stands for the only channel."""
     root: str = ROOT
-    """The folder of the chips; other than the kernel's own: `modelled` unless told."""
+    """The folder of the chips. If it is not the kernel's, the boundary is `modelled` by default."""
     covers: Texts
     rate_hz: Above0 | None = None
-    """No faster than the chip measures; by default once a second, or as it measures."""
+    """At most the rate of the chip; by default the rate of the chip, but at most once a second."""
     range_w: Above0 = 300.0
     resolution_w: From0 = 0.02
     gain_error: GainError = 0.02

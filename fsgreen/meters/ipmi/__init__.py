@@ -46,20 +46,20 @@ class IpmiSettings(MeterSettings):
     """The settings of this machine's controller, or of that of another machine."""
 
     program: Literal["ipmitool", "ipmi-dcmi"] = "ipmitool"
-    """What asks the controller."""
+    """The program that asks the controller."""
     host: str = ""
-    """The controller on the network; without: this machine's own."""
+    """The address of another machine's controller; by default, this machine's is asked."""
     user: str = ""
-    """Its user, for `host`."""
+    """The user of the controller at `host`."""
     password_env: str = ""
     password_file: str = ""
     rate_hz: Annotated[Above0, Field(le=5)] = 1.0
-    """Questions a second, best the controller's own rate."""
+    """Questions per second, best at the controller's own rate."""
     timeout_s: Above0 = 5.0
-    """How long an answer may take."""
+    """The longest wait for an answer."""
     range_w: Above0 = 10_000.0
     gain_error: GainError = 0.05
-    """Of the power supplies, from the server's data sheet."""
+    """The error of the power supplies, from the server's data sheet."""
 
 
 class IpmiParser:
@@ -103,7 +103,7 @@ class Ipmi(Asked):
             )
         if host and program != "ipmitool":
             settings.refuse(
-                f"{program} takes its host from /etc/freeipmi/freeipmi.conf, not from here"
+                f"{program} reads its host from /etc/freeipmi/freeipmi.conf: leave host out"
             )
         self._login = ("-I", "lanplus", "-H", host, "-U", user, "-E") if host else ()
         self._secrets = dict.fromkeys(("IPMITOOL_PASSWORD", "IPMI_PASSWORD"), password)

@@ -128,7 +128,7 @@ class Components(schema.Strict):
         if self.clock_exponent and self.clock_base_hz is None:
             raise ValueError("clock_exponent needs its clock_base_hz")
         if self.terms.keys() & TRANSFERS and self.disk_rate_b_s is None:
-            raise ValueError("what a disk transfers needs its disk_rate_b_s")
+            raise ValueError("terms of a disk's transfers need disk_rate_b_s")
         return self
 
     @property

@@ -20,7 +20,7 @@ class PlugSettings(MeterSettings):
     """The settings of every plug; makers document no accuracy, so the defaults are assumed."""
 
     host: str
-    """Its address on the network, with :PORT where it is not 80."""
+    """The address of the plug, with :PORT if the port is not 80."""
     interval_s: Above0 = 1.0
     range_w: Above0
     resolution_w: From0
@@ -78,10 +78,10 @@ def get(host: str, path: str) -> bytes:
 def locked(where: str) -> FsgreenError:
     """Return the error for a plug that asks for a password."""
     return FsgreenError(
-        "the plug wants a password",
+        "the plug asks for a password",
         where=where,
-        next_step="switch the password of its web page off during the measurement, on a network of "
-        "its own: a password would be sent unencrypted",
+        next_step="turn the password of its web page off during the measurement, and put it on a "
+        "network of its own: fsgreen would send a password unencrypted",
     )
 
 

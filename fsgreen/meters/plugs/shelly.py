@@ -25,9 +25,9 @@ class ShellySettings(PlugSettings):
     """The settings of one channel of a Shelly."""
 
     channel: Annotated[int, Field(ge=0)] = 0
-    """Counted from 0."""
+    """The number of the channel, counted from 0."""
     component: Literal["Switch", "PM1"] = "Switch"
-    """PM1 for one that cannot switch."""
+    """PM1 for a device that cannot switch."""
     range_w: Above0 = 2500.0
     resolution_w: From0 = 0.1
 
@@ -78,7 +78,7 @@ class Shelly(Asked):
                 "the device that answers is no Shelly",
                 where=host,
                 next_step=f"see what it is: curl 'http://{host}/shelly'; its channels count from "
-                '0, and one that cannot switch needs component = "PM1"',
+                '0, and a device that cannot switch needs component = "PM1"',
             )
         if about.at("auth_en" if modern else "auth") is True:
             raise locked(f"http://{host}")

@@ -25,7 +25,7 @@ class TasmotaSettings(PlugSettings):
     """The settings of one relay of a plug."""
 
     relay: Count = 1
-    """Counted from 1."""
+    """The number of the relay, counted from 1."""
     range_w: Above0 = 3680.0
     resolution_w: From0 = 1.0
 
@@ -75,7 +75,7 @@ class Tasmota(Asked):
         version, chip = (firmware.text("StatusFWR", name) for name in ("Version", "Hardware"))
         mac = network.text("StatusNET", "Mac")
         if not version or not mac:
-            raise self._error("what answers is no Tasmota")
+            raise self._error("the device that answers is no Tasmota")
         # A meter without any relay is always on.
         if relay > 1 and Document(self._command(f"Power{relay}")).at(f"POWER{relay}") is None:
             raise self._error(f"this plug has no relay {relay}")

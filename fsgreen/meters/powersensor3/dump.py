@@ -44,7 +44,7 @@ class DumpSettings(Accuracy):
 
     range_w: Above0
     resolution_w: From0 = 0.0
-    """One step of the sensors in watts; 0: as the steps of the currents have it."""
+    """One step of the sensors in watts; 0: computed from the steps of the currents."""
     serial: str = "not stated"
     covers: Texts = ("disk",)
 

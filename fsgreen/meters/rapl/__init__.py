@@ -43,24 +43,24 @@ class RaplSettings(MeterSettings):
     """The settings that choose counters."""
 
     domains: Texts = ("package",)
-    """What is added, over all packages: package, core, uncore, dram, psys."""
+    """The counters to add, over all packages: package, core, uncore, dram, psys."""
     boundary: Literal["cpu", "modelled"] | None = None
     covers: Texts | None = None
-    """The parts whose power it is; by default those of the domains."""
+    """The parts that draw the power; by default those of the domains."""
     root: str = ROOT
-    """The folder of the zones; other than the kernel's own: `modelled` unless told."""
+    """The folder of the zones. If it is not the kernel's, the boundary is `modelled` by default."""
     rate_hz: Annotated[float, Field(ge=1, le=10)] = 1.0
     range_w: Above0 = 1000.0
-    """More than one zone can ever draw."""
+    """A power that no single zone reaches."""
     gain_error: GainError = 0.05
-    """Intel states none."""
+    """An assumption: Intel states no accuracy."""
 
     def check_domains(self, shown: dict[str, str]) -> None:
         """Refuse domains that the kernel does not show, or whose energy would count twice."""
         if not shown:
             self.refuse(f"the kernel shows no energy counters (RAPL); try {LOAD}")
         if not self.domains or len(set(self.domains)) < len(self.domains):
-            self.refuse(f"domains is {list(self.domains)!r}, not one or several, each once")
+            self.refuse(f"domains is {list(self.domains)!r}: name one domain or more, none twice")
         for domain in self.domains:
             if domain not in shown.values():
                 raise unknown(

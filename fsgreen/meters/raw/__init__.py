@@ -29,9 +29,9 @@ class RawSettings(Settings):
     """The settings of raw bytes, which themselves say which meter they are from."""
 
     meter: str = ""
-    """The meter, where there are several."""
+    """The name of the meter, if there are several."""
     covers: Texts | None = None
-    """The parts whose power it is, if other than was recorded."""
+    """The parts that draw the power, if the record is wrong."""
 
 
 def read(data: bytes, settings: RawSettings) -> Imported:

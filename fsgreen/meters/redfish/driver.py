@@ -158,24 +158,24 @@ class RedfishSettings(MeterSettings):
     """The settings: a service, and one of its chassis."""
 
     url: str
-    """The service, https://HOST[:PORT]."""
+    """The address of the service: https://HOST[:PORT]."""
     user: str = ""
-    """For a login with a password; without user and token: for services that ask for none."""
+    """The user of a login with a password; leave out user and token if no login is needed."""
     password_env: str = ""
     password_file: str = ""
     token_env: str = ""
     token_file: str = ""
     ca_file: str = ""
-    """The service's certificate or its issuer's, in place of the system's."""
+    """The certificate of the service or of its issuer, to trust in place of the system's."""
     chassis: str = ""
-    """Its id, where the service has several."""
+    """The id of the chassis, if the service has several."""
     tree: Literal["auto", "environment", "power", "supplies"] = "auto"
-    """Where its power stands; auto: the first of the others that has one."""
+    """The resource that has the power; auto: the first of the others that has power."""
     control: str = ""
-    """Which power control of the tree power."""
+    """The name of the power control, if the tree power has several."""
     rate_hz: Annotated[Above0, Field(le=5)] = 1.0
     timeout_s: Above0 = 5.0
-    """How long an answer may take."""
+    """The longest wait for an answer."""
     range_w: Above0 = 10_000.0
     resolution_w: From0 = 1.0
     gain_error: GainError = 0.05

@@ -168,7 +168,7 @@ class Scpi(Asked):
         parts = tuple(part.strip() for part in answer.split(","))
         if len(parts) != 4:
             raise self._visa.error(
-                f"what answers is no SCPI instrument: *IDN? gives {answer!r}",
+                f"the device that answers is no SCPI instrument: *IDN? gives {answer!r}",
                 "check the setting resource",
             )
         return parts

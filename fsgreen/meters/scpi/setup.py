@@ -31,23 +31,23 @@ class Setup(MeterSettings):
     current_range_a: Above0
     """One of the analyzer's ranges, in amperes rms."""
     update_s: Above0 = 1.0
-    """The interval over which it averages."""
+    """The interval over which the analyzer averages."""
     element: Literal["1", "2", "3", "SIGMA"] = "1"
-    """Which input, or the sum of all."""
+    """The input; SIGMA is the sum of all."""
     wiring: Literal["", "P1W2", "P1W3", "P3W3", "V3A3", "P3W4"] = ""
-    """How its inputs are wired; SIGMA needs it. By default as it is set."""
+    """The wiring of the inputs, which SIGMA needs; by default as the analyzer is set."""
     mode: Literal["RMS", "VMEAN", "DC"] = "RMS"
-    """What volts and amperes mean."""
+    """The kind of mean of volts and amperes."""
     crest_factor: Literal[3, 6] = 3
     """6 for peaks of more than three times the range, at twice the range's error."""
     line_filter: bool = False
-    """Its low-pass filter, which adds to the error."""
+    """The low-pass filter of the analyzer, which adds to the error."""
     frequency_filter: bool = False
-    """The filter of its frequency measurement."""
+    """The filter of the frequency measurement."""
     integrate: bool = True
     """Count watt-hours during a trial."""
     power_factor: Annotated[float, Field(gt=0, le=1)] = 0.9
-    """The lowest of the load, for the error."""
+    """The lowest power factor of the load; the error depends on it."""
 
     @model_validator(mode="after")
     def _sum_is_wired(self) -> Setup:

@@ -58,13 +58,13 @@ class SnmpSettings(MeterSettings):
     """The settings: a unit, one of its outlets, and the credentials."""
 
     host: str
-    """Its address on the network."""
+    """The address of the unit."""
     port: Annotated[int, Field(ge=1, le=65535)] = 161
-    """The UDP port of its agent."""
+    """The UDP port of the unit's agent."""
     preset: Annotated[str, AfterValidator(_known)] = ""
     """A unit of the list in docs/meters/snmp.md."""
     index: Annotated[str, AfterValidator(_of_an_outlet)] | None = None
-    """The outlet, as the unit counts them."""
+    """The outlet, by the unit's own numbers."""
     power_oid: Oid = ""
     power_scale: Scale = None
     energy_oid: Oid = ""
@@ -74,27 +74,27 @@ class SnmpSettings(MeterSettings):
     current_oid: Oid = ""
     current_scale: Scale = None
     power_from: Literal["auto", "counter", "power"] = "auto"
-    """What power is taken from; auto: from the counter of energy where that is fine enough."""
+    """The source of the power; auto: the counter of energy if its steps are fine enough."""
     counter_bits: Annotated[int, Field(ge=1, le=64)] | None = None
-    """After which the counter of energy starts again; by default the preset's, or 32."""
+    """The size of the counter of energy; by default that of the preset, else 32."""
     version: Literal["1", "2c", "3"] = "2c"
-    """Of SNMP; 3 lets a user in, the others who knows the community."""
+    """The version of SNMP: 3 asks for a user and keys, the others only for the community."""
     community_env: str = ""
     community_file: str = ""
     user: str = ""
-    """For version 3."""
+    """The user of version 3."""
     auth: Literal["md5", "sha", "sha256", "sha512"] = "sha"
-    """How the user of version 3 is authenticated, where there is a key for it."""
+    """The method of authentication in version 3, if auth_key_env or auth_key_file gives a key."""
     auth_key_env: str = ""
     auth_key_file: str = ""
     priv: Literal["des", "aes", "aes256"] = "aes"
-    """How what is said is encrypted, where there is a key for it."""
+    """The method of encryption in version 3, if priv_key_env or priv_key_file gives a key."""
     priv_key_env: str = ""
     priv_key_file: str = ""
     interval_s: Above0 = 1.0
     range_w: Above0 = 3680.0
     gain_error: GainError = ASSUMED_GAIN
-    """From the unit's data sheet; 2 % is assumed without."""
+    """The error in the unit's data sheet; the default of 2 % is an assumption."""
     constant_error_w: From0 = 1.0
 
     @model_validator(mode="after")

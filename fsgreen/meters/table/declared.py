@@ -56,56 +56,56 @@ class TableSettings(FileSettings):
     time: Columns = ()
     """The column of the time; several, such as of date and time of day, are joined."""
     time_unit: Literal["date", "s", "ms", "us", "ns", "min", "h"] = "date"
-    """What the time counts, since 1970 UTC or since some beginning; `date` reads dates."""
+    """The unit of times that count from 1970 UTC or another beginning; `date`: times are dates."""
     interval_s: From0 = 0.0
     """The time between two rows of a table without a time."""
     power: Columns = ()
-    """The power; with its unit, as in "Watts in mW"."""
+    """The column of the power, with its unit as in "Watts in mW"."""
     means: bool = False
     """Each power is the mean since the row before, so that rows are added up."""
     energy: Columns = ()
-    """The energy of a counter that goes on."""
+    """The column of a counter of energy."""
     energy_each: Columns = ()
-    """The energy of each row, since the row before."""
+    """The column of the energy since the row before."""
     unit: str = ""
-    """The unit of power or energy where the column does not name it."""
+    """The unit of power or energy, if the column does not name it."""
     voltage: Columns = ()
-    """The voltage."""
+    """The column of the voltage."""
     current: Columns = ()
-    """The current."""
+    """The column of the current."""
     apparent: Columns = ()
-    """The apparent power."""
+    """The column of the apparent power."""
     factor: Columns = ()
-    """The power factor."""
+    """The column of the power factor."""
     separator: Literal["", "comma", "semicolon", "tab", "blank"] = ""
-    """What stands between two columns; by default what fits the columns."""
+    """The separator of columns; by default the separator that fits the columns."""
     lines: str = ""
     """A regular expression that each row fits; other lines are left out."""
     only: Texts = ()
     """Cells that a row must have, as in ["entity=sensor.plug"]."""
     together: str = ""
-    """A column that tells parts apart, such as sockets, whose rows of one moment are added."""
+    """A column of names of parts, such as sockets; their rows at the same time are added up."""
     inside: Texts = ()
-    """Parts that another contains, which are not added to it: ["energy-core in energy-pkg"]."""
+    """Parts that lie in other parts and are not added to them: ["energy-core in energy-pkg"]."""
     same: str = ""
-    """A column of one word in all rows, such as the name of a meter: several are refused."""
+    """A column that must be the same in all rows, such as the name of a meter."""
     json_lines: bool = False
-    """Each line holds an object of JSON; what stands before it is the column `before`."""
+    """Each line holds a JSON object; the text before the object is the column `before`."""
     held_s: From0 = 0.0
-    """Power is written where it changes, and read as means over so many seconds."""
+    """Power is written only when it changes; it is turned into means over so many seconds."""
     from_zero: bool = False
     """The energy was 0 at the time 0."""
     irregular: bool = False
-    """Rows come at any time, as of a counter that is seldom asked."""
+    """Rows come at irregular times, as from a counter that is seldom asked."""
     numbers: Style = ""
     dates: Order = ""
     gmt_offset: str = ""
     boundary: Boundary
-    """What its power includes."""
+    """The boundary of the power."""
     covers: Texts | None = None
-    """The parts whose power it is; by default those of the boundary."""
+    """The parts that draw the power; by default those of the boundary."""
     source: str = "settings"
-    """Where the accuracy is from, for the record."""
+    """The source of the accuracy, for the record."""
 
 
 @dataclass(frozen=True)
@@ -156,18 +156,18 @@ class Shape:
         if not any(name in wanted for name in FIRST):
             settings.refuse("no column is power, energy (a counter) or energy_each (of each row)")
         if settings.together and settings.numbers not in ("", POINT):
-            settings.refuse(f"together adds numbers that are written as {POINT}, and no others")
+            settings.refuse(f"together only adds numbers that are written as {POINT}")
         if settings.held_s and "power" not in wanted:
-            settings.refuse("held_s is of a power that is written where it changes, not of energy")
+            settings.refuse("held_s needs a column of power, which is written only when it changes")
         if bool(settings.time) == bool(settings.interval_s):
-            settings.refuse("name the column of the time or, without one, the interval_s")
+            settings.refuse("name the column of the time, or set interval_s if there is none")
         try:
             lines = re.compile(settings.lines) if settings.lines else None
         except re.error as error:
             settings.refuse(f"lines = '{settings.lines}' is no regular expression: {error}")
         for text in settings.inside:
             if len(text.split(INSIDE)) != 2:
-                settings.refuse(f'inside = ["{text}"] does not say what is in what: "a in b"')
+                settings.refuse(f'inside = ["{text}"] names no part in a whole: "a in b"')
         pairs = [text.partition("=") for text in settings.only]
         for name, equals, _ in pairs:
             if not equals:

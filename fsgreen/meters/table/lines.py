@@ -67,7 +67,7 @@ def _refuse_several(cells: Sequence[Cells], name: str, report: Report) -> None:
         first, *_ = several = sorted(words)
         report.refuse(
             f"{name} is not the same in all rows: {some(several)}",
-            f"""take the rows of one: --set 'only=["{name}={first}"]'""",
+            f"""take the rows of one value: --set 'only=["{name}={first}"]'""",
         )
 
 
@@ -194,7 +194,7 @@ def _header(lines: Sequence[str], shape: Shape, report: Report) -> tuple[str, in
     lacking = sorted(set(wanted) - set(nearest[1]))
     seen = nearest[1] or [cell.strip() for cell in _cells(lines[0], tried[0])]
     report.refuse(
-        f"no line names the columns {some(lacking)}; one near the beginning has: {some(seen, 20)}",
+        f"no line names the columns {some(lacking)}; an early line has: {some(seen, 20)}",
         "name columns as the file does, or by their number from 1",
     )
 

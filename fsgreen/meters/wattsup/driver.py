@@ -38,9 +38,9 @@ class WattsUpSettings(MeterSettings):
     port: str
     """The serial port, best by its name in /dev/serial/by-id."""
     baud: Count = 115200
-    """19200 for hardware minor 1."""
+    """Bits per second: 19200 for hardware of minor version 1."""
     range_w: Above0 = 1800.0
-    """15 A at 120 V; give the product at other voltages."""
+    """The default is 15 A times 120 V; at another voltage, give the product."""
 
     def sheet(self, rate_hz: float) -> MeterInfo:
         """Return the description, still without model and serial number."""

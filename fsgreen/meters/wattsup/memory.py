@@ -57,7 +57,7 @@ class WattsUpMemory:
         if self._interval_s == 0:
             raise self._talk.error(
                 "the meter logs at no fixed interval, so its records have no times",
-                "set one, which clears them: --log-every 60 --erase",
+                "set an interval, which clears the records: --log-every 60 --erase",
             )
         sheet = self._settings.sheet(1 / self._interval_s)
         return replace(
@@ -110,7 +110,7 @@ class WattsUpMemory:
             raise self._talk.error(
                 f"the memory holds {records} records, of which {downloaded_count} were downloaded: "
                 "a new log would clear the others",
-                "download them all, or let them go with --erase",
+                "download all records, or clear them with --erase",
             )
         self._talk.drain()
         self._talk.ask("#O,W,1,0;", "o")

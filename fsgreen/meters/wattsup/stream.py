@@ -26,7 +26,7 @@ class StreamSettings(Settings):
     """The settings of the bytes of a Watts Up."""
 
     interval_s: Above0 | None = None
-    """Seconds between records; by default what a dump says, else 1."""
+    """Seconds between records; by default the interval that a dump states, else 1."""
     standard_columns: bool = False
     """Records without a header before them have all 18 fields in the order of the protocol."""
     serial: str = "?"
@@ -56,7 +56,7 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
     unnamed = ["no-header" in flag.split("|") for flag in found.flags.values()]
     if sum(unnamed) == len(found):
         report.refuse(
-            "no header names the fields of the records: they begin before one",
+            "the records begin before a header that names their fields",
             "send #H,R,0; before the log, or set standard_columns = true",
         )
     marks = {p: [m for m in f.split("|") if m != "retimed"] for p, f in found.flags.items()}

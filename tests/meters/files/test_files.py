@@ -105,7 +105,7 @@ def test_the_energy_of_a_part_is_of_that_part_alone(tmp_path):
     assert said.energy_j == pytest.approx(sum(powers) - (powers[0] + powers[-1]) / 2)
     with pytest.raises(FsgreenError, match="no readings from 10 s to 500 s"):
         span_of(imported, moment("10", imported), moment("500", imported))
-    with pytest.raises(FsgreenError, match="noon is no moment"):
+    with pytest.raises(FsgreenError, match="noon is neither a number of seconds nor a time"):
         moment("noon", imported)
 
 
