@@ -26,7 +26,7 @@ def copied(folder: Path, own: Path) -> Path:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)
     print(
-        f"{folder.name} is a result that ships: what this notebook writes goes to {own}. "
+        f"{folder.name} is a result that ships, so this notebook writes to {own}. "
         "To write to the results: FSGREEN_OVERWRITE=1 ./run lab"
     )
     return own

@@ -87,7 +87,7 @@ def test_a_file_that_says_more_is_not_written_over(project, saved):
     assert compose.title.value == "Three file systems under a web and a mail server"
     count(compose, "blocks", 4)
     compose.keep.click()
-    assert "what it says would be lost" in text(compose.kept)
+    assert "already, which would be overwritten" in text(compose.kept)
     assert (project / "studies" / "mine.yaml").read_text() == before
     compose.study.value = "mine-2"
     compose.keep.click()
@@ -105,7 +105,7 @@ def test_a_study_of_another_day_is_opened_before_it_is_changed(compose, project,
     anew.study.value = "mine"
     count(anew, "blocks", 7)
     anew.keep.click()
-    assert "what it says would be lost" in text(anew.kept)
+    assert "already, which would be overwritten" in text(anew.kept)
     assert (project / "studies" / "mine.yaml").read_text() == first
     anew.start.value = "mine"
     count(anew, "blocks", 7)

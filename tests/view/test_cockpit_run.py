@@ -206,7 +206,7 @@ def test_no_process_goes_on_that_nobody_could_pause(project, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(cockpit_harness, "write_json", full)
-        with pytest.raises(FsgreenError, match="cannot be noted, so it was stopped: No space"):
+        with pytest.raises(FsgreenError, match="so the campaign was stopped: No space"):
             Harness("mine-quick").start(Order("mine", "quick", "mine-quick"))
     assert process.asked
     process.asked.clear()

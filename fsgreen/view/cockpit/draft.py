@@ -170,7 +170,7 @@ class Draft:
         file = paths.new_study(self.name)
         if file.exists() and file.read_text(encoding="utf-8") != self._known:
             raise FsgreenError(
-                f"there is a study {self.name} already, and what it says would be lost",
+                f"there is a study {self.name} already, which would be overwritten",
                 where=file,
                 next_step="take another name; or begin with that study, if it was composed here",
             )

@@ -65,7 +65,7 @@ class Harness:
         Raises
         ------
         FsgreenError
-            If it is being measured, or nothing can be noted of the process, which then ends.
+            If it is being measured, or the process cannot be recorded, which then ends.
         """
         self._said.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "fsgreen", *order.arguments]
@@ -93,7 +93,7 @@ class Harness:
         except OSError as error:
             process.terminate()
             raise FsgreenError(
-                f"what is measured cannot be noted, so it was stopped: {error.strerror}",
+                f"the start cannot be recorded, so the campaign was stopped: {error.strerror}",
                 where=self._kept,
                 next_step="free space or give access there, then start again",
             ) from error
