@@ -37,6 +37,7 @@ PACKAGES = {
     "wipefs": "util-linux",
     "modprobe": "kmod",
     "setpriv": "util-linux",
+    "nvme": "nvme-cli",
     "qemu-system-x86_64": "qemu-system-x86",
     "nilfs_cleanerd": "nilfs-tools",
     "unshare": "util-linux",
