@@ -1,17 +1,20 @@
-"""Settings of named disks: I/O scheduler, read-ahead, and their power management (APM, APST)."""
+"""Settings of named disks: I/O scheduler, read-ahead, APM, APST, and the power state of NVMe."""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from fsgreen import commands, paths
 from fsgreen.audit import disks as known
+from fsgreen.audit import nvme
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import OneFile, Target, read_only
 
 BLOCK = known.BLOCK
+NO_NVME = "no NVMe drive"
 
 
 class _OfDisks:
@@ -82,27 +85,53 @@ class ReadAhead(_OfDisks, OneFile):
         return f"{BLOCK}/{target}/queue/read_ahead_kb"
 
 
-class Apm(_OfDisks):
+class _ByProgram(_OfDisks, ABC):
+    """What settings have in common that a program sets for one kind of disk.
+
+    Attributes
+    ----------
+    program : str
+        The program, which asks the disk as root.
+    begins : str
+        How the kernel's names of such disks begin.
+    others_lack : str
+        The obstacle of all other disks.
+    """
+
+    program: str
+    begins: str
+    others_lack: str
+
+    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
+        """Return the disks, those that cannot be asked with the obstacle."""
+        targets = []
+        for disk in disks:
+            now, obstacle = None, ""
+            if not disk.startswith(self.begins):
+                obstacle = self.others_lack
+            elif paths.program(self.program) is None:
+                remedy = commands.remedy(self.program)
+                obstacle = f"not readable without {self.program}: {remedy}"
+            else:
+                now = self.read(tree, disk)
+                obstacle = "" if now else f"{self.program} gets no answer here (it needs root)"
+            targets.append(Target(disk, now, obstacle))
+        return targets
+
+    @abstractmethod
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the value now, None if the disk does not tell it."""
+
+
+class Apm(_ByProgram):
     """Advanced power management of an ATA disk, by hdparm: 1 saves most, 254 least, 255 is off."""
 
     name = "apm"
     summary = "with APM a disk parks its heads or spins down when it likes"
     wanted: str | None = "254"
-
-    def find(self, tree: Tree, disks: Sequence[str]) -> list[Target]:
-        """Return the disks, those without APM with that as the obstacle."""
-        levels = []
-        for disk in disks:
-            now, obstacle = None, ""
-            if not disk.startswith("sd"):
-                obstacle = "no ATA disk"
-            elif paths.program("hdparm") is None:
-                obstacle = f"not readable without hdparm: {commands.remedy('hdparm')}"
-            else:
-                now = self.read(tree, disk)
-                obstacle = "" if now else "the disk tells no level (it needs root to ask)"
-            levels.append(Target(disk, now, obstacle))
-        return levels
+    program = "hdparm"
+    begins = "sd"
+    others_lack = "no ATA disk"
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse what is no level."""
@@ -129,9 +158,8 @@ class Apm(_OfDisks):
 class Apst(_OfDisks, OneFile):
     """How long, in us, an NVMe drive may take to wake from a power state that it chooses itself.
 
-    Autonomous power state transitions (NVMe base specification, APST): 0 forbids them, `auto`
-    leaves the limit to the kernel (nvme_core.default_ps_max_latency_us), `any` lets the drive sleep
-    as deep as it can.
+    Autonomous power state transitions (NVMe base specification, APST): 0 forbids them. `any` and
+    `auto` lift the limit, which is nvme_core.default_ps_max_latency_us after the boot.
     """
 
     name = "apst"
@@ -143,7 +171,7 @@ class Apst(_OfDisks, OneFile):
         targets = []
         for disk in disks:
             now = self.read(tree, disk)
-            lacking = "its controller has no APST" if disk.startswith("nvme") else "no NVMe drive"
+            lacking = "its controller has no APST" if disk.startswith("nvme") else NO_NVME
             targets.append(Target(disk, now, read_only(tree) if now else lacking))
         return targets
 
@@ -155,8 +183,67 @@ class Apst(_OfDisks, OneFile):
 
     def file(self, target: str) -> str:
         """Return the file of a drive's controller."""
-        controller = re.sub(r"(c[0-9]+)?n[0-9]+$", "", target)
-        return f"sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us"
+        return f"sys/class/nvme/{_controller_of(target)}/power/pm_qos_latency_tolerance_us"
+
+
+class PowerState(_ByProgram):
+    """The power state in which an NVMe drive works, by nvme-cli: 0 is the fastest.
+
+    A drive that rests wakes into the state in which it worked last, so a read wakes it before it is
+    asked. The drive keeps the state until it is reset.
+    """
+
+    name = "power-state"
+    summary = "in another power state an NVMe drive has another speed and draws other watts"
+    wanted: str | None = None
+    program = "nvme"
+    begins = "nvme"
+    others_lack = NO_NVME
+
+    def obstacle(self, tree: Tree, target: str, value: str) -> str:
+        """Refuse a state that the drive lacks, or in which it only rests."""
+        command = ["nvme", "id-ctrl", _node_of(tree, target), "--output-format=json"]
+        try:
+            states = [str(state) for state in nvme.working_states(commands.run(command))]
+        except FsgreenError as error:
+            return error.what
+        if value in states:
+            return ""
+        return f"the drive works in the states {', '.join(states) or '(none)'}, not in '{value}'"
+
+    def read(self, tree: Tree, target: str) -> str | None:
+        """Return the state in which the drive works, after it was woken."""
+        disk = tree.path(f"dev/{target}")
+        try:
+            commands.run(["dd", f"if={disk}", "of=/dev/null", "bs=4096", "count=1", "iflag=direct"])
+            said = commands.run(["nvme", "get-feature", _node_of(tree, target), "--feature-id=2"])
+        except FsgreenError:
+            return None
+        state = nvme.power_state(said.encode())
+        return None if state is None else str(state)
+
+    def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
+        """Set the state until the drive is reset."""
+        commands.run(_state_set(_node_of(tree, target), value), lock_fd=lock_fd)
+
+    def by_hand(self, target: str, value: str) -> str:
+        """Return the call of nvme."""
+        return " ".join(_state_set(f"/dev/{_controller_of(target)}", value))
+
+
+def _state_set(node: str, value: str) -> list[str]:
+    """Return the call of nvme that sets a power state."""
+    return ["nvme", "set-feature", node, "--feature-id=2", f"--value={int(value):#x}"]
+
+
+def _controller_of(target: str) -> str:
+    """Return the controller of a drive (`nvme0n1`), or of one of its paths (`nvme0c1n1`)."""
+    return re.sub(r"^nvme(?:[0-9]+c)?([0-9]+)n[0-9]+$", r"nvme\1", target)
+
+
+def _node_of(tree: Tree, target: str) -> str:
+    """Return the device of a drive's controller, which has power states; a namespace has none."""
+    return str(tree.path(f"dev/{_controller_of(target)}"))
 
 
 def apm_level(text: str) -> str | None:

@@ -8,7 +8,7 @@ from fsgreen.audit import disks
 from fsgreen.audit.tree import Tree
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.host.base import Setting
-from fsgreen.host.disks import Apm, Apst, ReadAhead, Scheduler
+from fsgreen.host.disks import Apm, Apst, PowerState, ReadAhead, Scheduler
 from fsgreen.host.memory import Dirty, Swap
 from fsgreen.host.processors import Governor, Smt, Turbo
 from fsgreen.host.timers import Timers
@@ -25,6 +25,7 @@ SETTINGS: Mapping[str, Setting] = {
         ReadAhead(),
         Apm(),
         Apst(),
+        PowerState(),
         Smt(),
     )
 }

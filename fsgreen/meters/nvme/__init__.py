@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from fsgreen.audit.nvme import power_state
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.common import asking
 from fsgreen.meters.common.answers import json_object, quality, whole
@@ -35,8 +36,6 @@ PERCENT_ERROR_AT = 56  # at most 100; 255: not reported
 
 SCALE_W = {1: 0.0001, 2: 0.01}
 WHOLE_DRIVE = 0
-FEATURE = re.compile(rb"get-feature:0x0?2 .*value:(?:0x)?([0-9a-fA-F]{1,8})\s*\n")
-"""The output of nvme-cli for feature 02h; the low five bits are the power state."""
 
 TIMEOUT_S = 5.0
 NEXT_STEP = (
@@ -112,10 +111,9 @@ class StateParser:
 
     def feed(self, chunk: Chunk) -> list[Reading]:
         """Return the reading of one answer to get-feature."""
-        match = FEATURE.search(chunk.data)
-        if match is None:
+        state = power_state(chunk.data)
+        if state is None:
             return [Reading(chunk.time_s, NAN, quality="cut")]
-        state = int(match[1], 16) & 0x1F
         if state >= len(self._max_w) or not self._max_w[state]:
             return [Reading(chunk.time_s, NAN, quality="missing")]
         return [Reading(chunk.time_s, self._max_w[state])]
