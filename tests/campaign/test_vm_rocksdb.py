@@ -17,7 +17,21 @@ from fsgreen.testbeds import Mount, open_testbed
 from fsgreen.workloads import WorkloadFailed, bounds, load_workload, process
 from fsgreen.workloads.bounds import Bounds
 
-LIBRARY = "/usr/lib/x86_64-linux-gnu/librocksdb.so.7.8.3"
+FOLDER = "/usr/lib/x86_64-linux-gnu"
+LIBRARY = f"{FOLDER}/librocksdb.so.7.8.3"
+
+TAKE_AWAY = f"""set -e
+modprobe overlay
+mkdir -p /run/over/upper /run/over/work
+mount -t overlay -o lowerdir={FOLDER},upperdir=/run/over/upper,workdir=/run/over/work none {FOLDER}
+rm {FOLDER}/librocksdb.*"""
+
+LACKS = (
+    (TAKE_AWAY, FOLDER, "RocksDB is not installed"),
+    (f"mount --bind /lib/x86_64-linux-gnu/libc.so.6 {LIBRARY}", LIBRARY, "another version"),
+    (f"mount --bind /bin/true {LIBRARY}", LIBRARY, "cannot be used"),
+)
+"""What makes a guest unable to use RocksDB, what is unmounted afterwards, and what is said."""
 
 STUDY = """\
 study: databases
@@ -119,8 +133,13 @@ def test_a_guest_without_rocksdb_says_that_its_image_is_to_be_made_anew() -> Non
         bed.prepare(levels("ext4"))
         with bed.entered():
             workload.check()
-            commands.run(["mount", "--bind", "/bin/true", LIBRARY])
-        with pytest.raises(FsgreenError, match="cannot be used") as told, bed.entered():
-            workload.check()
-    assert not isinstance(told.value, WorkloadFailed), "it fails in every trial"
-    assert str(told.value.next_step).startswith(f"rm -r {image.folder()}")
+        for lacking, mounted, said in LACKS:
+            with bed.entered():
+                commands.run(["sh", "-c", lacking])
+            with pytest.raises(FsgreenError, match=said) as told, bed.entered():
+                workload.check()
+            assert not isinstance(told.value, WorkloadFailed), "it fails in every trial"
+            assert str(told.value.next_step).startswith(f"rm -r {image.folder()}")
+            with bed.entered():
+                commands.run(["umount", "--lazy", mounted])
+                workload.check()

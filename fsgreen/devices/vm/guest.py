@@ -183,13 +183,13 @@ class Guest:
 
 
 def _of_guest(what: str, where: str | None, next_step: str | None = None) -> FsgreenError:
-    """Return an error of the guest. Its packages come from its image, not from this machine."""
+    """Return an error of the guest, which says so. Its packages come from its image alone."""
     if next_step is not None and next_step.startswith(BY_PACKAGE):
         next_step = (
             f"rm -r {guest_image.folder()}, then the same command again: it makes the image of the "
             "guest anew"
         )
-    return FsgreenError(what, where=where, next_step=next_step)
+    return FsgreenError(what, where=where or "the guest", next_step=next_step)
 
 
 class _Inside(elsewhere.Place):

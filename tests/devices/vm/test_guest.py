@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from fsgreen import elsewhere, paths
 from fsgreen.devices.vm import boot, device, image
 from fsgreen.devices.vm.boot import Machine
 from fsgreen.devices.vm.guest import Guest
 from fsgreen.devices.vm.wire import CONTROL
 from fsgreen.errors import FsgreenError, TrialFailed
+from fsgreen.workloads import ycsb
 
 IMAGE = image.Image(Path("vmlinux"), Path("initrd"), {"initrd_sha256": "one"})
 
@@ -83,6 +85,29 @@ def test_what_a_program_of_the_guest_lacks_is_of_its_image(
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
     with pytest.raises(FsgreenError, match="RocksDB") as told, guest.entered():
         raise FsgreenError("RocksDB is not installed", next_step=mended)
+    assert str(told.value.next_step).startswith("rm -r /somewhere/fsgreen/vm, then the same")
+
+
+@pytest.mark.skipif(
+    paths.program(ycsb.PROGRAM) is None, reason=f"needs {ycsb.PROGRAM}: ./run engine --from-source"
+)
+@pytest.mark.parametrize("library", ["/none/librocksdb.so", "libc.so.6"])
+def test_rocksdb_that_fails_in_the_guest_comes_with_its_image(
+    guest: Guest, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    """What its program says to install would be installed on this machine, and change nothing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    monkeypatch.setenv("FSGREEN_ROCKSDB", library)
+    monkeypatch.setattr(
+        elsewhere, "launched", lambda command: [str(paths.program(command[0])), *command[1:]]
+    )
+    database = ycsb.Ycsb("db", 1.0, {"mix": "a"}, 100)
+    with (
+        pytest.raises(FsgreenError, match=r"RocksDB library .* cannot be used") as told,
+        guest.entered(),
+    ):
+        database.check()
+    assert told.value.where == "the guest"
     assert str(told.value.next_step).startswith("rm -r /somewhere/fsgreen/vm, then the same")
 
 
