@@ -18,6 +18,7 @@ from fsgreen.devices import folders
 from fsgreen.devices.base import GuestAsked
 from fsgreen.devices.vm import boot, device, guest, image
 from fsgreen.errors import FsgreenError, TrialFailed
+from fsgreen.host.disks import Apst
 from fsgreen.testbeds import Testbed, open_testbed
 from fsgreen.workloads import load_workload
 
@@ -178,6 +179,8 @@ def test_a_guest_has_the_disk_and_the_bound_of_dirty_pages_that_are_asked_for() 
         assert bed.prepare(levels("ext4")).device == "/dev/nvme0n1"
         with bed.entered():
             assert elsewhere.text_of(Path("/proc/sys/vm/dirty_bytes")).strip() == str(32 << 20)
+            commands.run(["test", "-e", "/sys/class/nvme/nvme0/power/control"])
+            commands.run(["test", "!", "-e", f"/{Apst().file('nvme0n1')}"])  # docs/vm.md: no APST
         assert bed.describe()["guest_dirty_mib"] == 32
 
 
