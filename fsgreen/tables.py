@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from fsgreen import paths
+from fsgreen.analysis.tables import rows_left_out
 from fsgreen.words import digits
 
 if TYPE_CHECKING:
@@ -45,3 +48,20 @@ def shown(table: pd.DataFrame, columns: Sequence[str] | None = None) -> HTML:
         return HTML("<p>None.</p>")
     chosen = table if columns is None else table[[*columns]]
     return HTML(STYLE + as_html(chosen.dropna(axis="columns", how="all")))
+
+
+def of_report(campaign: str) -> Iterator[tuple[str, HTML]]:
+    """Yield name and text of each table of a report: its rows, and a sentence on those left out.
+
+    A table with neither is left out as a whole.
+    """
+    from IPython.display import HTML
+
+    left_out = rows_left_out(campaign)
+    for file in sorted((paths.results(campaign) / "tables").glob("*.csv")):
+        table = pd.read_csv(file, keep_default_na=False)
+        parts = [] if table.empty else [STYLE, as_html(table)]
+        if left := left_out.get(file.stem):
+            parts.append(f"<p>{escape(left['what'])} <code>{escape(left['command'])}</code>.</p>")
+        if parts:
+            yield file.stem, HTML("".join(parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,23 @@ NOT_RUN, NOT_HERE = "not run", "n/a"
 """What stands in place of a number that was not measured, or that no kernel of today can give."""
 
 LEFT_OUT = "left_out.json"
-"""Beside the tables: how many rows each lacks because nothing of them was run."""
+"""Beside the tables: which lack rows because nothing of them was run, and what measures them."""
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
+
+
+@dataclass(frozen=True)
+class Ours:
+    """The columns of a table that were measured here, and the command that measures all rows."""
+
+    columns: Sequence[str]
+    command: str
 
 
 def write_all(
     campaign: str,
     tables: Mapping[str, tuple[str, pd.DataFrame]],
-    ours: Mapping[str, Sequence[str]] | None = None,
+    ours: Mapping[str, Ours] | None = None,
 ) -> Path:
     """Write tables, each with its caption, as `.csv` and `.tex`; return their folder.
 
@@ -37,17 +46,22 @@ def write_all(
     tables : mapping
         Caption and table by name.
     ours : mapping, optional
-        By the name of a table, the columns of what was measured here. Rows that have nothing there
-        but `NOT_RUN` and `NOT_HERE` are left out and counted (`rows_left_out`).
+        By the name of a table, what of it was measured here. Rows that have nothing there but
+        `NOT_RUN` and `NOT_HERE` are left out and counted (`rows_left_out`).
     """
     folder = paths.results(campaign) / "tables"
     folder.mkdir(parents=True, exist_ok=True)
     left_out = {}
     for name, (caption, whole) in tables.items():
-        columns = [*(ours or {}).get(name, ())]
-        table = _that_ran(whole, columns) if columns else whole
-        if len(table) < len(whole):
-            left_out[name] = len(whole) - len(table)
+        table = whole
+        if (of_table := (ours or {}).get(name)) is not None and of_table.columns:
+            table = _that_ran(whole, [*of_table.columns])
+            if lacking := len(whole) - len(table):
+                left_out[name] = {
+                    "what": f"Left out: {plural(lacking, 'row')} of which nothing was run. "
+                    "To run what this kernel can:",
+                    "command": of_table.command,
+                }
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
         (folder / f"{name}.tex").write_text(as_tex(table, caption, name))
     if ours:
@@ -59,22 +73,13 @@ def _that_ran(table: pd.DataFrame, ours: list[str]) -> pd.DataFrame:
     return table[~table[ours].isin([NOT_RUN, NOT_HERE]).all(axis=1)]
 
 
-def rows_left_out(campaign: str, commands: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return of each table that lacks rows how many these are, and what would measure them.
-
-    Parameters
-    ----------
-    campaign : str
-        Its tables were written with `ours`.
-    commands : mapping
-        The command by the name of the table.
-    """
+def rows_left_out(campaign: str) -> dict[str, dict[str, str]]:
+    """Return, by table, `what` of it is left out, and the `command` that measures it."""
     file = paths.results(campaign) / "tables" / LEFT_OUT
-    counts = json.loads(file.read_text()) if file.is_file() else {}  # older ones are whole
-    return {
-        name: {"rows": plural(count, "row"), "command": commands[name]}
-        for name, count in counts.items()
-    }
+    if not file.is_file():
+        return {}  # older tables are whole
+    left_out: dict[str, dict[str, str]] = json.loads(file.read_text())
+    return left_out
 
 
 def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:

@@ -8,8 +8,8 @@ import pandas as pd
 
 from fsgreen.analysis.cells import at_baseline, rate_text, steady
 from fsgreen.analysis.numbers import campaign_numbers, captioned, probed
+from fsgreen.analysis.tables import rows_left_out
 from fsgreen.papers.fast10.reference import FILE_SYSTEMS, WORKLOADS, Printed
-from fsgreen.papers.fast10.tables import left_out
 from fsgreen.reduce import read_plan, read_table
 
 
@@ -28,7 +28,7 @@ def numbers(campaign: str) -> dict[str, Any]:
         "figures": _figures(
             str(shared["boundary"]), shared["repeated"]["mark"], plan.baseline["file_system"]
         ),
-        "left_out": left_out(campaign),
+        "left_out": rows_left_out(campaign),
         "probed": probed(campaign),
         "not_run": [
             *shared["not_run"],

@@ -9,13 +9,13 @@ import pandas as pd
 
 from fsgreen import confounds
 from fsgreen.analysis.numbers import campaign_numbers, captioned
+from fsgreen.analysis.tables import rows_left_out
 from fsgreen.papers.nfstricks03 import virtual
 from fsgreen.papers.nfstricks03.experiments import MAP_KIB
 from fsgreen.papers.nfstricks03.readers import Runs, runs_of
 from fsgreen.papers.nfstricks03.reference import EIGHT, FILE_SYSTEMS, Printed
 from fsgreen.papers.nfstricks03.served import has_server
 from fsgreen.papers.nfstricks03.spreads import by_both_clocks, published, spreads
-from fsgreen.papers.nfstricks03.tables import left_out
 from fsgreen.reduce import read_table
 
 PUBLISHED = (
@@ -67,7 +67,7 @@ def numbers(campaign: str) -> dict[str, Any]:
         "figures": captioned(captions(served=served, both=len(runs) > 1)),
         "served": served,
         "virtual": _virtual(campaign),
-        "left_out": left_out(campaign, runs),
+        "left_out": rows_left_out(campaign),
         **_file_systems(campaign, runs),
         "probed": _probed(campaign),
     }

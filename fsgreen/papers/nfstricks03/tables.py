@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fsgreen.analysis.tables import NOT_RUN, estimate_text, rows_left_out, write_all
+from fsgreen.analysis.tables import NOT_RUN, Ours, estimate_text, write_all
 from fsgreen.design import Cell
 from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
@@ -37,6 +37,10 @@ def write_tables(campaign: str, runs: Sequence[Runs], spread: pd.DataFrame) -> P
         if has_server(runs[0].trials)
         else {}
     )
+    lab = f"{PAPER} --profile lab"  # it has every row
+    command = f"fsgreen measure {lab}"
+    if any(of_clock.virtual for of_clock in runs):
+        command += f"; fsgreen simulate {lab}"
     return write_all(
         campaign,
         {
@@ -56,19 +60,10 @@ def write_tables(campaign: str, runs: Sequence[Runs], spread: pd.DataFrame) -> P
             ),
         },
         {
-            "throughput": [f"{n} readers" for n in READERS],
-            "finishes": [f"reader {rank}" for rank in range(1, EIGHT + 1)],
+            "throughput": Ours([f"{n} readers" for n in READERS], command),
+            "finishes": Ours([f"reader {rank}" for rank in range(1, EIGHT + 1)], command),
         },
     )
-
-
-def left_out(campaign: str, runs: Sequence[Runs]) -> dict[str, dict[str, str]]:
-    """Return `rows_left_out` of these tables, whose rows are of readers of files by each clock."""
-    lab = f"{PAPER} --profile lab"  # it has every row
-    command = f"fsgreen measure {lab}"
-    if any(of_clock.virtual for of_clock in runs):
-        command += f"; fsgreen simulate {lab}"
-    return rows_left_out(campaign, dict.fromkeys(("throughput", "finishes"), command))
 
 
 def throughput(runs: Sequence[Runs]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from fsgreen.analysis.scatter import Scatters
-from fsgreen.analysis.tables import NOT_RUN, rows_left_out, write_all
+from fsgreen.analysis.tables import NOT_RUN, Ours, write_all
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.effects import option_effects
 from fsgreen.papers.fast10.tables.recommended import recommended
@@ -40,14 +40,14 @@ def write_tables(
     scatters : Scatters
         The trials in that state, and how far they scatter.
     """
-    boundary = str(cells["boundary"].iloc[0])
+    plan, boundary = read_plan(campaign), str(cells["boundary"].iloc[0])
     mark, footnote = repeated.mark_of(effects), repeated.footnote(effects)
     counted = agreement(printed.table2, effects)
     any_found = counted.drop(columns=["published", NOT_RUN]).any(axis=None)
     tables: dict[str, tuple[str, pd.DataFrame]] = {
         "table1": (
             "Workload parameters, published beside ours at scale",
-            workload_parameters(printed.table1, read_plan(campaign).profile.scale),
+            workload_parameters(printed.table1, plan.profile.scale),
         ),
         "table2": (
             "Effect of options in per cent of the default; "
@@ -71,18 +71,10 @@ def write_tables(
             micro_benchmarks(cells),
         ),
     }
+    columns = {name: [c for c in tables[name][1] if "ours" in c] for name in PROFILES}
+    _name, _what, *columns["micro"] = tables["micro"][1]  # the other columns are file systems
     ours = {
-        name: [column for column in table if "ours" in column]
-        for name, (_, table) in tables.items()
+        name: Ours(columns[name], f"fsgreen measure {plan.study} --profile {profile}")
+        for name, profile in PROFILES.items()
     }
-    _name, _what, *ours["micro"] = tables["micro"][1]  # the other columns are file systems
     return write_all(campaign, tables, ours)
-
-
-def left_out(campaign: str) -> dict[str, dict[str, str]]:
-    """Return `rows_left_out` of these tables."""
-    study = read_plan(campaign).study
-    return rows_left_out(
-        campaign,
-        {name: f"fsgreen measure {study} --profile {of}" for name, of in PROFILES.items()},
-    )
