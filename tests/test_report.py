@@ -18,7 +18,7 @@ from fsgreen.papers.fast10 import figures
 from fsgreen.rules.reporting import typed_numbers
 
 TEXTS = sorted((paths.root() / "paper").glob("*.typ"))
-STYLE = (paths.root() / "paper" / "style.typ").read_text()
+BLOCKS = (paths.root() / "paper" / "blocks.typ").read_text()
 PROBES = {
     "offset": [{"offset_b": 0, "pass": 0, "bandwidth_b_s": 1e9}],
     "queue": [],
@@ -103,7 +103,7 @@ def test_what_the_numbers_stand_on_is_said_before_anything_else(made):
     """RAM, scale and who answered the reads stood on pages 13 and 30."""
     setup = dict(json.loads((made.parent / "numbers.json").read_text())["setup"])
     assert {"Testbed", "Scale", "Reads", "Meters"} <= setup.keys()
-    assert all(f'"{row}"' in grounds_of(STYLE) for row in ("Testbed", "Scale", "Reads", "Meters"))
+    assert all(f'"{row}"' in grounds_of(BLOCKS) for row in ("Testbed", "Scale", "Reads", "Meters"))
     for text in ("fast10", "nfstricks03", "published", "study"):
         before = (TEXTS[0].parent / f"{text}.typ").read_text().partition("grounds(data.setup)")
         assert before[1], f"{text}.typ says nothing of it"
@@ -116,8 +116,8 @@ def test_which_file_system_does_most_work_is_said_before_the_verdicts():
     assert text.index("= Which file system does most work here") < text.index("= Verdicts on")
 
 
-def grounds_of(style):
-    return style.partition("#let grounds(")[2].partition("\n#let ")[0]
+def grounds_of(blocks):
+    return blocks.partition("#let grounds(")[2].partition("\n#let ")[0]
 
 
 def test_the_same_results_give_the_same_bytes(made):

@@ -289,7 +289,7 @@ def test_the_page_has_three_pages_at_most(shipped, tmp_path):
     """Who has to leaf through more does not read it."""
     values = {"trust": numbers.trust(shipped)}
     (tmp_path / "numbers.json").write_text(json.dumps(values))
-    for name in ("style.typ", "trust.typ"):
+    for name in ("style.typ", "blocks.typ", "trust.typ"):
         shutil.copy(paths.root() / "paper" / name, tmp_path)
     page = tmp_path / "page.typ"
     page.write_text('#import "style.typ": *\n#show: report\n#include "trust.typ"\n')
