@@ -223,7 +223,8 @@ def sizes(table: pd.DataFrame, effects_percent: Iterable[float]) -> Figure:
         axes.plot([], [], "o", color="black", markerfacecolor=colour, label=label)
     axes.plot([], [], color="#0072B2", linewidth=0.8, label="a difference under study")
     figure.legend(loc="outside upper left", ncols=3)
-    note(figure, "95 % intervals, pass by pass; those wider than the figure end at its edge")
+    known = "95 % intervals, pass by pass; those wider than the figure end at its edge"
+    note(figure, known if shown["size_low_percent"].notna().any() else "no interval: one pass")
     return figure
 
 

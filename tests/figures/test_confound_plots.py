@@ -64,8 +64,12 @@ def test_sizes_stand_beside_effects():
             "verdict": ["would have fooled you", "not measured here", "could be chance"],
         }
     )
-    (axes,) = figures.sizes(table, [11.0, 0.0]).axes
+    figure = figures.sizes(table, [11.0, 0.0])
+    (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["cache", "place"]
+    assert figure.get_supxlabel().startswith("95 % intervals, pass by pass")
+    once = table.assign(size_low_percent=np.nan, size_high_percent=np.nan)
+    assert figures.sizes(once, [11.0]).get_supxlabel() == "no interval: one pass"
 
 
 @pytest.mark.parametrize(
