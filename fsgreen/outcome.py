@@ -80,12 +80,12 @@ def _fitted(line: str) -> str:
 
 def _rates(campaign: str) -> Iterator[str]:
     """Yield how much work each cell does, for at most `MOST_CELLS`; runs may tell of none."""
-    from fsgreen.analysis.tables import interval_text
+    from fsgreen.analysis.tables import as_shown, interval_text
     from fsgreen.figures import intervals_of
     from fsgreen.generic.figures import cell_name, varied_factors
     from fsgreen.reduce import read_table
 
-    cells = read_table(campaign, "cells")
+    cells = as_shown(read_table(campaign, "cells"))
     if cells["throughput_ops_s"].isna().all():
         return
     known = intervals_of(cells["throughput_low_ops_s"], cells["n"], "trial")

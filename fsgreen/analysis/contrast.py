@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.tables import FEWEST_TRIALS
 from fsgreen.stats import LogRatio
 from fsgreen.trial import Trial
 
@@ -69,9 +70,9 @@ def contrast(one: pd.DataFrame, other: pd.DataFrame, *, paired: bool) -> pd.Data
 
     A ratio is one of geometric means, tested by Student's t of the logarithms. If the cells share
     blocks, the test is of the differences within blocks; otherwise it is Welch's. A quantity that
-    is zero in a trial has no ratio. Holm's correction takes the table as one family (rule 38). Its
-    rows depend on each other, so the correction is conservative. Rows that show a difference
-    (`told_apart`) come first, the largest ratio first.
+    is zero in a trial has no ratio, and the ratio of two blocks has no interval. Holm's correction
+    takes the table as one family (rule 38). Its rows depend on each other, so the correction is
+    conservative. Rows that show a difference (`told_apart`) come first, the largest ratio first.
 
     Parameters
     ----------
@@ -127,7 +128,8 @@ def _in_blocks(one: pd.Series, other: pd.Series) -> dict[str, float]:
     if (both <= 0).any():
         return _found(math.nan, (math.nan, math.nan), len(both), math.nan)
     ratio = LogRatio.of_blocks(np.log(both[:, 0] / both[:, 1]))
-    return _found(math.exp(ratio.value), ratio.interval(), len(both), ratio.difference_p())
+    ends = ratio.interval() if len(both) >= FEWEST_TRIALS else (math.nan, math.nan)
+    return _found(math.exp(ratio.value), ends, len(both), ratio.difference_p())
 
 
 def _apart(one: pd.Series, other: pd.Series) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
+from fsgreen.reduce import factors_of
 from fsgreen.stats import Estimate
 from fsgreen.words import digits, plural
 
@@ -20,6 +21,10 @@ NOT_RUN, NOT_HERE = "not run", "n/a"
 
 LEFT_OUT = "left_out.json"
 """Beside the tables: which lack rows because nothing of them was run, and what measures them."""
+
+FEWEST_TRIALS = 3
+"""Of fewer, a cell is shown without an interval: two leave Student's t one degree of freedom, so
+that it reaches thirteen standard errors to each side."""
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"†": r"$\dagger$", "‡": r"$\ddagger$"})
 
@@ -104,6 +109,13 @@ def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:
 def _row(values: object) -> str:
     texts = ["" if pd.isna(value) else str(value) for value in values]  # type: ignore[attr-defined]
     return " & ".join(re.sub(r"\s+", " ", text).translate(_SPECIAL) for text in texts) + r" \\"
+
+
+def as_shown(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `cells.csv` as people are shown them: no interval below `FEWEST_TRIALS`."""
+    levels = factors_of(cells)
+    ends = [name for name in cells if ("_low_" in name or "_high_" in name) and name not in levels]
+    return cells.assign(**{end: cells[end].where(cells["n"] >= FEWEST_TRIALS) for end in ends})
 
 
 def interval_text(cell: Mapping[str, Any], metric: str, unit: str) -> str:

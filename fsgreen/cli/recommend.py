@@ -126,16 +126,18 @@ def _print_ranking(ranked: pd.DataFrame) -> None:
     """Print one metric: the best of all first, then each kind of change from the cheapest on."""
     from fsgreen import confounds
     from fsgreen.design import metrics
+    from fsgreen.figures import intervals_of
 
     metric, boundary = ranked["metric"].iloc[0], ranked["boundary"].iloc[0]
     unit = metrics.get(metric).unit
     power = f", {boundary} power" if metric == "efficiency" else ""
     power += ": decides nothing" if power and boundary == "modelled" else ""
+    changes = ranked[ranked["change"] != "none"]
+    lows = [*changes["ratio_low_x"], *ranked[f"{metric}_low_{unit}"]]
     print()
-    command.show(f"by {UNITS[unit]}{power} (95 % intervals)", hang=3)
+    command.show(f"by {UNITS[unit]}{power} ({intervals_of(lows, ranked['n'])})", hang=3)
     if len(ranked) > 1:
         command.show(f"  first: {_first(ranked)}", hang=INDENT)
-    changes = ranked[ranked["change"] != "none"]
     if (changes["gate"] != "passed").any():
         command.show(f"  {confounds.sentence(changes)}", hang=INDENT)
     width = max(len(_name(row)) for row in ranked.to_dict("records"))

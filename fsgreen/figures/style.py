@@ -210,7 +210,7 @@ def intervals_of(
     if any(map(isfinite, lows)):
         return "95 % intervals"
     most = int(max(filter(isfinite, counts), default=0))
-    return f"no interval: {plural(most, of)}" if most < MIN_BLOCKS else "no interval"
+    return f"no interval: {plural(most, of)}" if 0 < most < MIN_BLOCKS else "no interval"
 
 
 def modelled(axes: Axes, boundary: str, side: Literal["left", "right"] = "right") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.analysis.tables import change_text, interval_text, write_all
+from fsgreen.analysis.tables import as_shown, change_text, interval_text, write_all
 from fsgreen.design import DEFAULT
 from fsgreen.figures import AXES, cell_rows, effect_rows, keep_common, keeper, known_metrics
 from fsgreen.reduce import factors_of, is_imported, level_label, read_table
@@ -29,7 +29,7 @@ def write(campaign: str) -> Path:
     Figures are SVG and PNG in `figures/`, tables CSV and TeX in `tables/`. Returns the folder of
     the figures.
     """
-    cells, effects = read_table(campaign, "cells"), read_table(campaign, "effects")
+    cells, effects = as_shown(read_table(campaign, "cells")), read_table(campaign, "effects")
     keep, varied = keeper(campaign), varied_factors(cells)
     for workload, of_workload in cells.groupby("workload"):
         apart = varied_factors(of_workload)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fsgreen import paths
 from fsgreen.analysis.numbers import campaign_numbers, probed
+from fsgreen.analysis.tables import as_shown
 from fsgreen.figures import AXES, OF_POWER, known_metrics
 from fsgreen.generic.figures import any_interval_cut, figure_name, pairs_figure_name, rank_of
 from fsgreen.reduce import is_imported, read_study, read_table
@@ -19,7 +20,7 @@ def numbers(campaign: str) -> dict[str, Any]:
     return {
         **shared,
         "probed": probed(campaign),
-        "cut": any_interval_cut(read_table(campaign, "cells")),
+        "cut": any_interval_cut(as_shown(read_table(campaign, "cells"))),
         "imported": is_imported(campaign),
         "figures": _figures(campaign, str(shared["boundary"]), shared["repeated"]["mark"]),
         "decided": _decided(campaign),

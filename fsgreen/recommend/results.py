@@ -13,6 +13,7 @@ from fsgreen import confounds, paths
 from fsgreen.analysis import configuration
 from fsgreen.analysis.cells import at_baseline
 from fsgreen.analysis.scatter import TREATMENTS
+from fsgreen.analysis.tables import as_shown
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.progress import progress
@@ -106,7 +107,7 @@ def read(campaign: str) -> Source:
             "that counts was not declared before, and nothing held the other factors",
             next_step="measure what you may change: fsgreen new STUDY",
         )
-    whole = read_table(campaign, "cells")
+    whole = as_shown(read_table(campaign, "cells"))
     tables = (at_baseline(table, plan) for table in (read_table(campaign, "trials"), whole))
     trials, cells = (table[table["load_ops_s"].isna()] for table in tables)
     gate = confounds.Gate.of(campaign)

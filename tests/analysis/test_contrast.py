@@ -58,3 +58,11 @@ def test_what_nobody_recorded_is_left_out():
     assert "system_per_op_s" not in table.index, "only records know it"
     assert table.loc["throughput_ops_s", "ratio_x"] == pytest.approx(1.3, rel=0.05)
     assert table.loc["device_read_per_op_b", "ratio_x"] == pytest.approx(1, rel=0.01)
+
+
+def test_two_blocks_give_no_interval():
+    """One degree of freedom: the explorer drew lines from edge to edge."""
+    for blocks in (2, 3):
+        table = contrast(cell(blocks, seed=1), cell(blocks, seed=2), paired=True)
+        assert table["ratio_x"].notna().all()
+        assert table["ratio_low_x"].notna().eq(blocks > 2).all()

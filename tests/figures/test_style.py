@@ -111,6 +111,7 @@ def test_small_print_promises_no_intervals_that_are_not_drawn():
     assert figures.intervals_of([nothing, nothing], [1, 2]) == "no interval: 2 blocks"
     assert figures.intervals_of([nothing], [1.0], "trial") == "no interval: 1 trial"
     assert figures.intervals_of([nothing], [7]) == "no interval", "seven are not too few"
+    assert figures.intervals_of([], []) == "no interval", "nothing is not too few either"
 
 
 def test_small_print_does_not_leave_the_figure():

@@ -7,6 +7,7 @@ from synthetic_fast10 import CELLS, PRINTED, tables
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.scatter import Scatters
+from fsgreen.analysis.tables import as_shown
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
 from fsgreen.papers.fast10.figures import (
@@ -73,10 +74,13 @@ def small_print(figure):
     return " ".join(figure.get_supxlabel().split())
 
 
-def test_two_blocks_promise_no_interval_of_a_ratio():
+def test_few_blocks_promise_no_interval_that_they_cannot_give():
     """The small print named intervals "for ratios with 5 blocks or more", of two blocks."""
-    few = small_print(bars("3a", "webserver", "throughput", blocks=2))
-    assert "95 % intervals (ratios: no interval: 2 blocks)" in few
+    said = {2: "no interval: 2 trials;", 3: "95 % intervals (ratios: no interval: 3 blocks);"}
+    for blocks, begin in said.items():
+        trials = synthetic.trials_frame(CELLS, blocks=blocks)
+        cells = as_shown(cells_table(trials, synthetic.BOUNDS))
+        assert small_print(drawn(cells, trials)).startswith(begin)
     assert "(ratios:" not in small_print(bars("3a", "webserver", "throughput"))
     _, effects = tables(blocks=2)
     assert small_print(options_then_and_now(paired(PRINTED.table2, effects))) == (

@@ -120,6 +120,21 @@ def test_what_a_confound_may_have_made_is_said_to_be_endangered(campaign, capsys
     assert "remount,noatime" not in shown
 
 
+def test_two_blocks_promise_no_interval(campaign, capsys):
+    """Rates had one of thirteen standard errors, below a heading that called it 95 %."""
+    plan = synthetic.make_plan(synthetic.cells(["webserver"], ["ext4", "xfs"]), blocks=2)
+    synthetic.write_raw("two", plan)
+    reduce.write("two")
+    standard.write("two")
+    shown = {}
+    for name in (campaign, "two"):
+        run("--workload", "web", "--campaign", name)
+        shown[name] = capsys.readouterr().out
+    assert "by operations per second (95 % intervals)" in shown[campaign]
+    assert "by operations per second (no interval: 2 blocks)" in shown["two"]
+    assert "+-" in shown[campaign] and "+-" not in shown["two"]
+
+
 def test_what_was_held_is_not_warned_of(campaign, capsys):
     run("--workload", "web", "--campaign", campaign)
     assert "conclusion" not in capsys.readouterr().out

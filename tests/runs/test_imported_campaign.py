@@ -227,8 +227,8 @@ def test_runs_that_know_nothing_a_figure_could_show_have_none():
 
 
 def test_an_interval_below_nothing_is_shown_from_nothing():
-    """Two trials that scatter widely: nothing works less than not at all."""
-    cells = analysed(runs_of([1.0, 9.0], [40.0, 41.0])).cells
+    """Three trials that scatter widely: nothing works less than not at all."""
+    cells = analysed(runs_of([1.0, 9.0, 20.0], [40.0, 41.0, 42.0])).cells
     assert cells["throughput_low_ops_s"].min() < 0
     assert generic.any_interval_cut(cells)
     shown = generic.cells_text(cells, ["file_system"])["operations per second"]

@@ -1,6 +1,7 @@
 """The explorer without a browser: what it shows is what the tables hold, and its lines make it."""
 
 import json
+import math
 import shutil
 
 import numpy as np
@@ -50,6 +51,7 @@ def test_the_best_cell_stands_first_with_the_value_of_the_table(explorer):
     assert first["throughput_ops_s"] == ext4["throughput_ops_s"] == pytest.approx(200, rel=0.02)
     assert first["throughput_low_ops_s"] == ext4["throughput_low_ops_s"] < 200
     assert "Most operations per second: ext4, 200 ops/s" in explorer.cells.says.value
+    assert explorer.cells.shown.chart.axis == "operations per second, 95 % intervals"
     explorer.choose.by.value = next(m for _, m in explorer.choose.by.options if m.name == "power")
     assert names_of(explorer.cells) == ["ext2", "xfs", "ext4"], "of watts the least comes first"
     assert explorer.cells.shown.chart.mark == "modelled power"
@@ -61,6 +63,19 @@ def test_of_two_cells_the_second_is_told_once(data):
     says = Explorer("again").cells.says.value
     assert "Next is xfs with 50" in says and says.count("xfs") == 1
     assert "last of 3 is ext2" in Explorer("small").cells.says.value
+
+
+def test_two_blocks_promise_no_interval(data):
+    """Lines as long as the chart lay on its bars, under the name of 95 % intervals."""
+    explorer = Explorer("again")
+    for _, measure in explorer.choose.by.options:
+        explorer.choose.by.value = measure
+        chart = explorer.cells.shown.chart
+        assert chart.axis.endswith(", no interval: 2 trials")
+        assert all(math.isnan(end) for row in chart.rows for end in (row.low, row.high))
+    for view in (explorer.effect, explorer.beside):
+        assert "ratio, no interval: 2 blocks" in view.shown.chart.axis
+        assert not any("?" in row.about or "[" in row.says for row in view.shown.chart.rows)
 
 
 def test_looking_at_claims_says_nothing_of_where_a_notebook_writes(data, monkeypatch, capsys):

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from fsgreen import paths
+from fsgreen.analysis.tables import as_shown
 from fsgreen.figures import (
     empty,
     intervals_of,
@@ -47,7 +48,7 @@ LEVELS: Mapping[str, Mapping[str, Any]] = {
 
 def write(campaign: str) -> Path:
     """Write figures 1 to 9, that of the allocation groups, and all tables; return their folder."""
-    cells, keep = read_table(campaign, "cells"), keeper(campaign)
+    cells, keep = as_shown(read_table(campaign, "cells")), keeper(campaign)
     for name, levels in LEVELS.items():
         by_level = by_mix if "threads" in levels else by_pattern
         keep(by_level(cells, **levels), name)

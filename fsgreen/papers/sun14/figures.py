@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import paths
-from fsgreen.analysis.tables import change_text, interval_texts, write_all
+from fsgreen.analysis.tables import as_shown, change_text, interval_texts, write_all
 from fsgreen.figures import (
     empty,
     in_order,
@@ -42,7 +42,8 @@ only its watts beside it."""
 
 def write(campaign: str) -> Path:
     """Write figures 3, 7 and 11 and all tables; return the folder of the figures."""
-    cells, printed, keep = read_table(campaign, "cells"), Printed.load(), keeper(campaign)
+    cells, printed = as_shown(read_table(campaign, "cells")), Printed.load()
+    keep = keeper(campaign)
     for workload, number in NUMBERS.items():
         rows = printed.table3 if workload == PRINTED_ON[0] else None
         keep(by_pair(cells, workload, rows), f"fig{number}")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from fsgreen import paths
 from fsgreen.design import DEFAULT, Cell, factors
-from fsgreen.figures.style import look_of
+from fsgreen.figures.style import intervals_of, look_of
 from fsgreen.reduce import factors_of, level_label
 from fsgreen.view.explore.chart import Row, Rows, interval, number
 from fsgreen.view.explore.here import Measure
@@ -49,14 +49,15 @@ def table_lines(campaigns: Sequence[str]) -> Lines:
     cells = "fsgreen.open(name).cells"
     more = ""
     if not ready:
-        more = "\nfrom fsgreen.analysis.cells import cells_table"
+        more = "from fsgreen.analysis.cells import cells_table\n"
         cells = "cells_table(fsgreen.open(name).trials, fsgreen.open(name).plan.bounds)"
     opening = f"""
 import fsgreen
-import pandas as pd{more}
+import pandas as pd
+{more}from fsgreen.analysis.tables import as_shown
 
 names = {spelled(list(campaigns))}
-cells = pd.concat([{cells}.assign(campaign=name) for name in names])
+cells = pd.concat([as_shown({cells}).assign(campaign=name) for name in names])
 """
     return Lines(campaigns, opening, "view = cells")
 
@@ -89,7 +90,7 @@ def shown(
     rows = [_row(row, spot, measure) for row, spot in zip(_records(table), spots, strict=True)]
     modelled = measure.of_power and "modelled" in set(table["boundary"])
     chart = Rows(
-        f"{measure.title}, with 95 % intervals",
+        f"{measure.title}, {intervals_of(table[measure.low], table['n'], 'trial')}",
         rows,
         measure.unit,
         mark="modelled power" if modelled else "",
@@ -129,6 +130,7 @@ import fsgreen
 import numpy as np
 import pandas as pd
 from fsgreen import stats
+from fsgreen.analysis.tables import as_shown
 
 names = {spelled(list(campaigns))}
 trials = pd.concat([fsgreen.open(name).trials.assign(campaign=name) for name in names])
@@ -142,7 +144,7 @@ logs = [stats.mean_ci(np.log(latencies)) for _, latencies in cells]
 ends = [[mean.value, mean.low, mean.high] for mean in logs]
 view = cells.size().reset_index(name="n")
 view[{[measure.column, measure.low, measure.high]}] = np.exp(np.reshape(ends, (-1, 3)))
-view = view.sort_values({measure.column!r})
+view = as_shown(view).sort_values({measure.column!r})
 """
     return Lines(campaigns, opening, making)
 

@@ -10,7 +10,7 @@ from fsgreen import reduce
 from fsgreen.analysis.claims.told import told
 from fsgreen.claims import load_claims, statements
 from fsgreen.errors import FsgreenError
-from fsgreen.figures.style import GREY
+from fsgreen.figures.style import GREY, intervals_of
 from fsgreen.outcome import KINDS
 from fsgreen.view.explore.chart import Row, Rows, ratio_of
 from fsgreen.view.explore.lines import Lines, Runner, Shown, quiet
@@ -59,7 +59,8 @@ view = parts.loc[parts["slug"] == {slug!r}, columns].sort_values(["part", "campa
         says = "No campaign has a number for this claim."
     elif len(ratios) > MOST_ROWS:
         says += f" The first {MOST_ROWS} are drawn, all are in the table."
-    axis = "ours as a ratio, with 95 % interval; grey: what agrees with the published number"
+    known = intervals_of(ratios["ours_low_x"], ratios["n"])
+    axis = f"ours as a ratio, {known}; grey: what agrees with the published number"
     chart = Rows(axis, rows, "x", bars=False) if rows else None
     return Shown(f"claim-{study}-{slug}", lines, table, says, chart)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.errors import FsgreenError
+from fsgreen.figures.style import intervals_of
 from fsgreen.results import Results
 from fsgreen.view.explore.chart import Row, Rows, interval, ratio_of
 from fsgreen.view.explore.lines import Lines, Runner, Shown, spelled
@@ -127,7 +128,8 @@ def _shown(pair: Pair, lines: Lines, table: pd.DataFrame, note: str) -> Shown:
     band = (1 - bound, 1 / (1 - bound)) if bound == bound else None
     rows = [_row(row, band) for row in table.to_dict("records")]
     modelled = "modelled" in set(table.get("boundary", ()))
-    axis = f"{pair.one.name} over {pair.other.name}, ratio with 95 % interval"
+    known = intervals_of(table["ratio_low_x"], table["n"])
+    axis = f"{pair.one.name} over {pair.other.name}, ratio, {known}"
     if band:
         axis += f"; grey: less than {100 * bound:g} % apart"
     chart = Rows(axis, rows, "x", False, "modelled power" * modelled)

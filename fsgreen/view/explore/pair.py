@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.latency_profiles import conclusion
 from fsgreen.errors import FsgreenError
+from fsgreen.figures.style import intervals_of
 from fsgreen.stats import total_profile
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.chart import Line, Panel, Panels, Row, Rows, number, ratio_of
@@ -62,7 +64,8 @@ def beside(runner: Runner, pair: Pair) -> Shown:
     lines = contrast_lines(pair)
     table = runner.run(lines)
     rows = [_quantity(row) for row in table.to_dict("records") if row["ratio_x"] == row["ratio_x"]]
-    axis = f"{pair.one.name} over {pair.other.name}, ratio with 95 % interval; filled: not chance"
+    known = intervals_of(table["ratio_low_x"], table["n"])
+    axis = f"{pair.one.name} over {pair.other.name}, ratio, {known}; filled: not chance"
     return Shown(
         f"beside-{pair.name}", lines, table, _of_contrast(pair, table), Rows(axis, rows, "x", False)
     )
@@ -170,7 +173,8 @@ def _quantity(row: Mapping[str, Any]) -> Row:
     ends = ratio_of(row)
     told = "more than chance" if row["told_apart"] else "could be chance"
     says = f"{number(ends[0])}x"
-    about = f"{row['meaning']}: {says}, from {number(ends[1])} to {number(ends[2])}, {told}"
+    span = f", from {number(ends[1])} to {number(ends[2])}" if math.isfinite(ends[1]) else ""
+    about = f"{row['meaning']}: {says}{span}, {told}"
     return Row(row["meaning"], says, *ends, MARK, about, bool(row["told_apart"]))
 
 

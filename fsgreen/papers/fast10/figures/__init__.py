@@ -7,6 +7,7 @@ from pathlib import Path
 from fsgreen import paths
 from fsgreen.analysis.cells import at_baseline
 from fsgreen.analysis.scatter import Scatters
+from fsgreen.analysis.tables import as_shown
 from fsgreen.confounds import Gate
 from fsgreen.figures import empty, keep_common, keeper, new
 from fsgreen.papers.fast10.figures.configurations import configurations
@@ -31,6 +32,7 @@ def write(campaign: str) -> Path:
     cells, trials, effects = (
         at_baseline(read_table(campaign, name), plan) for name in ("cells", "trials", "effects")
     )
+    cells = as_shown(cells)
     printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
     baseline = plan.baseline["file_system"]
     keep = keeper(campaign)

@@ -111,7 +111,8 @@ def _small_print(bars: pd.DataFrame, ratios: pd.DataFrame) -> str:
         return said
     others = compared[~compared["is_base"]]
     of_ratios = intervals_of(others["ours_low"], others["n"])
-    return said if of_ratios == of_values else f"{said} (ratios: {of_ratios})"
+    alike = of_ratios.partition(":")[0] == of_values.partition(":")[0]
+    return said if alike else f"{said} (ratios: {of_ratios})"
 
 
 def _reference_told(baseline: str, ratios: pd.DataFrame) -> str:
