@@ -292,7 +292,7 @@ def test_the_page_has_three_pages_at_most(shipped, tmp_path):
     for name in ("style.typ", "blocks.typ", "trust.typ"):
         shutil.copy(paths.root() / "paper" / name, tmp_path)
     page = tmp_path / "page.typ"
-    page.write_text('#import "style.typ": *\n#show: report\n#include "trust.typ"\n')
+    page.write_text('#import "style.typ": *\n#show: report\n#dense[#include "trust.typ"]\n')
     pages = typst.compile(str(page), root=str(tmp_path), format="svg", ignore_system_fonts=True)
     assert isinstance(pages, list)
     assert len(pages) <= 1 + 3, "the title, and the three pages"
