@@ -10,7 +10,7 @@ import numpy as np
 from fsgreen import audit, trace
 from fsgreen.testbeds import Mount
 from fsgreen.trace import MeterEnergy
-from fsgreen.trial import Check, Event, Flush, HarnessCost, MemoryUse, Phase, WorkSummary
+from fsgreen.trial import Check, Event, HarnessCost, MemoryUse, Phase, WorkSummary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -228,12 +228,6 @@ def check_timing(timing: Mapping[str, Any], of: str = "disk") -> Check:
         f"{in_floor} of them by the floor"
     )
     return Check(10, share >= ON_TIME_SHARE, detail)
-
-
-def check_flush(flush: Flush, duration_s: float) -> Check:
-    """Rule 12: the flush is a phase of its own, so its bytes are known. This never fails."""
-    flushed = f"{max(0, flush.dirty_before_b - flush.dirty_after_b) / 2**20:.1f} MiB"
-    return Check(12, True, f"{flushed} of dirty pages were flushed after it, in {duration_s:.2f} s")
 
 
 def check_harness(cost: HarnessCost) -> Check:

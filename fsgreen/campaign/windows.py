@@ -166,7 +166,6 @@ class _Taker:
         self._windows: list[Turn] = []
         self._places: list[int] = []
         self._flushed_b = self._left_b = 0
-        self._flush_s = 0.0
         self._ran_s = self._cpu_s = 0.0
         self._run: Turns | None = None
         self._bound: bounds.Bounded | None = None
@@ -207,7 +206,6 @@ class _Taker:
         dirty_before_b = trialphases.dirty_b()
         if not self._flushed():
             return
-        self._flush_s += self._trial.phases[-1].duration_s
         self._left_b = trialphases.dirty_b()
         self._flushed_b += max(0, dirty_before_b - self._left_b)
 
@@ -224,7 +222,6 @@ class _Taker:
             return
         trial.flush = Flush(self._flushed_b + self._left_b, self._left_b)
         trial.harness = HarnessCost.over(self._ran_s, self._cpu_s)
-        trial.checks.append(checks.check_flush(trial.flush, self._flush_s))
 
     def note_memory(self) -> None:
         """Record the use of a limited memory, once the limit has ended."""

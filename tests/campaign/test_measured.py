@@ -75,7 +75,6 @@ def test_all_trials_are_measured_once_and_a_second_start_adds_none(measured: Mea
             9,
             10,
             11,
-            12,
             13,
             14,
             16,

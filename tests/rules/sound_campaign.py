@@ -40,7 +40,7 @@ MOUNT = {
     },
 }
 DETAILS = {7: "cold: 0.0 % of the files' bytes in memory", 8: "initial: 9 MiB discarded"}
-CHECKED = (7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 21, 40)
+CHECKED = (7, 8, 9, 10, 11, 13, 14, 16, 20, 21, 40)
 BOUNDS = {**synthetic.BOUNDS, "others_percent": 5, "speed_percent": 5}
 FIGURES = [
     {"offset_b": place, "pass": number, "bandwidth_b_s": 1e9 + number}
