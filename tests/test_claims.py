@@ -194,3 +194,19 @@ def test_what_holds_by_construction_is_no_evidence_for_a_claim():
     assert combine([fitted, Part("free", "not reproduced")]) == ("not reproduced", False)
     assert combine([fitted, Part("free", "reproduced")]) == ("reproduced", False)
     assert combine([fitted, Part("absent", "not testable here")]) == ("by construction", False)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "value", "expected"),
+    [
+        ("underpowered", 1.4, "by construction"),
+        ("underpowered", 0.9, "underpowered"),
+        ("inconclusive", 1.4, "inconclusive"),
+    ],
+)
+def test_too_few_trials_ask_for_no_more_where_more_would_be_no_evidence(verdict, value, expected):
+    """A quick campaign asked for trials of what its model was made to do, and had shown in two."""
+    few = Estimate.without_interval(value, 2)
+    found = by_construction(Part("made so", verdict, "simulated", band=ABOVE, ours=few, power=0.0))
+    assert (found.verdict, found.built) == (expected, True)
+    assert found.basis == ("by construction" if expected == "by construction" else "simulated")

@@ -93,11 +93,21 @@ class Part:
 def by_construction(part: Part) -> Part:
     """Return a part about what the experiment or its model was made to do.
 
-    That it does is no evidence; that it does not, or not by as much, is.
+    That it does is no evidence; that it does not, or not by as much, is. So trials decide only
+    against it: too few of them leave it as it was made, unless their number is outside the band,
+    where more of them might refuse it. An inconclusive part stays so, as its trials should have
+    shown what was made.
     """
-    if part.verdict not in ("reproduced", SIZE_OPEN):
+    as_made = part.verdict in ("reproduced", SIZE_OPEN)
+    if not as_made and not (part.verdict == "underpowered" and _in_its_band(part)):
         return replace(part, built=True)
     return replace(part, verdict="by construction", basis="by construction", built=True)
+
+
+def _in_its_band(part: Part) -> bool:
+    """Return whether our number itself agrees, whatever its interval."""
+    ours, target = part.ours, part.band
+    return ours is not None and target is not None and target.low <= ours.value <= target.high
 
 
 def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:

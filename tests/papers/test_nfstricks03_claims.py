@@ -7,7 +7,7 @@ import pytest
 import synthetic_readers
 from readers import DISK, OF_PAPER, judged, ledger_of, parts_of, slower, source, verdicts
 
-from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, parts_table
+from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, judge_claims, parts_table
 from fsgreen.claims import SIZE_EXCLUDED, VERDICTS, combine, load_claims
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.papers.nfstricks03.claims import CHECKS
@@ -83,9 +83,14 @@ def test_the_worst_pair_decides_a_claim_on_all_pairs(runs):
     factor = trials.loc[wide, "block"].map({1: 0.1, 2: 0.3, 3: 5.0, 4: 1.0, 5: 0.1})
     trials.loc[wide, "duration_s"] *= factor
     trials.loc[wide, "bandwidth_b_s"] /= factor
-    part = parts_of(replace(runs, trials=trials), "zcav_order")[0]
+    slug, scattered = "zcav_order", replace(runs, trials=trials)
+    free = OF_PAPER.entries[slug].model_copy(update={"built": False})
+    claims = replace(OF_PAPER, stated={slug: OF_PAPER.stated[slug]}, entries={slug: free})
+    part, *_ = judge_claims(claims, {"simdisk": source(scattered)}, CHECKS, RECOMPUTED)[slug]
     assert part.detail == "16 readers, the worst of 6"
     assert part.verdict == "underpowered"
+    built = parts_of(scattered, slug)[0]
+    assert (built.detail, built.verdict) == (part.detail, "by construction")
 
 
 def gate_of(runs, **levels):

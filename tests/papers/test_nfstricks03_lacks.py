@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import synthetic_readers
-from readers import judged, ledger_of, parts_of, source, verdicts
+from readers import judged, ledger_of, parts_of, slower, source, verdicts
 
 from fsgreen.claims import OTHER_STATE, combine, load_claims, missing
 from fsgreen.papers.nfstricks03.claims import CHECKS
@@ -62,8 +62,12 @@ def test_blocks_of_a_map_are_no_more_of_a_file(runs, read_mib, verdict):
 def test_too_few_blocks_conclude_nothing(runs):
     """Rule 26: also where the number is not a ratio of two cells."""
     few = replace(runs, trials=runs.trials[runs.trials["block"] <= 3])
-    found = verdicts(few, "tcq_on_15", "elev_ratio", "zcav_order")
+    found = verdicts(few, "tcq_off_27", "elev_ratio", "zcav_obscures")
     assert set(found.values()) == {"underpowered"}
+    made_so = ("tcq_on_15", "zcav_order", "tcq_off_faster")
+    assert set(verdicts(few, *made_so).values()) == {"by construction"}
+    off = verdicts(slower(few, 2.0, queue_depth=64), "tcq_on_15")
+    assert off["tcq_on_15"] == "underpowered", "more trials may refuse what was made so"
 
 
 def test_what_was_not_run_is_named(runs):
