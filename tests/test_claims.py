@@ -151,6 +151,7 @@ def part(verdict, **more):
         ([SIZE_OPEN, "reproduced", SIZE_OPEN], True),
         ([SIZE_OPEN, SIZE_EXCLUDED, SIZE_EXCLUDED], True),
         (["underpowered", SIZE_EXCLUDED, "underpowered"], True),
+        (["inconclusive", "underpowered", "underpowered"], True),
         (["underpowered", "not in the state of the claim", "underpowered"], False),
         (["not in the state of the claim", "not testable here", OTHER_STATE], False),
         (["reversed", "reversed", "reversed"], True),

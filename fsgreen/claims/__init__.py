@@ -19,10 +19,12 @@ from fsgreen.claims.verdicts import (
     REFUSED,
     SIZE_EXCLUDED,
     SIZE_OPEN,
+    UNDECIDED,
     UNTESTED,
     VERDICTS,
     Basis,
     Verdict,
+    undecided,
 )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "REFUSED",
     "SIZE_EXCLUDED",
     "SIZE_OPEN",
+    "UNDECIDED",
     "UNTESTED",
     "VERDICTS",
     "Band",
@@ -55,6 +58,7 @@ __all__ = [
     "own_file",
     "shown",
     "statements",
+    "undecided",
     "unit_of",
     "written",
 ]

@@ -13,6 +13,7 @@ from fsgreen.claims.verdicts import (
     REFUSED,
     SIZE_EXCLUDED,
     SIZE_OPEN,
+    UNDECIDED,
     UNTESTED,
     Basis,
     Verdict,
@@ -114,7 +115,8 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     """Return the verdict on a claim and whether all of its parts were tested.
 
     All parts must hold; a part that could not be tested, or holds by construction, neither helps
-    nor harms the verdict, but leaves the claim tested in part only.
+    nor harms the verdict, but leaves the claim tested in part only. A claim has no more power than
+    its weakest part, so it is underpowered if one of its parts is and none is refused.
     """
     tested = [part.verdict for part in parts if part.tested and part.verdict != "by construction"]
     whole = len(tested) == len(parts)
@@ -126,8 +128,8 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
         return "reversed", whole
     if {*REFUSED} & set(tested):
         return "not reproduced", whole
-    mildest_last: tuple[Verdict, ...] = ("inconclusive", "underpowered", SIZE_EXCLUDED, SIZE_OPEN)
-    return next((verdict for verdict in mildest_last if verdict in tested), "reproduced"), whole
+    weakest_first: tuple[Verdict, ...] = (*UNDECIDED, SIZE_EXCLUDED, SIZE_OPEN)
+    return next((verdict for verdict in weakest_first if verdict in tested), "reproduced"), whole
 
 
 def shown(part: Part) -> str:

@@ -29,6 +29,9 @@ AGREES: tuple[Verdict, ...] = ("reproduced", SIZE_OPEN, SIZE_EXCLUDED)
 REFUSED: tuple[Verdict, ...] = ("reversed", "not reproduced")
 """What says that a number is another than was claimed."""
 
+UNDECIDED: tuple[Verdict, ...] = ("underpowered", "inconclusive")
+"""What trials left open, with little power and with enough."""
+
 EVEN = 0.5
 """Chance of "reproduced", were the published number right, below which a part that was not decided
 is underpowered (rule 46)."""
@@ -39,3 +42,8 @@ UNTESTED: tuple[Verdict, ...] = (OTHER_STATE, "not testable here")
 
 DISAGREE = "campaigns disagree"
 """What is said in place of a verdict where campaigns differ by more than their intervals."""
+
+
+def undecided(power: float) -> Verdict:
+    """Return the verdict on what was not decided, by its power; NaN if that is not known."""
+    return "underpowered" if power < EVEN else "inconclusive"

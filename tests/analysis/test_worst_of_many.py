@@ -1,6 +1,7 @@
 """A claim on all of several is refused by one only if it would be whichever was looked at."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -43,6 +44,20 @@ def test_that_all_hold_takes_no_correction():
     """The claim is no better than its worst part, however many there are."""
     barely = part("barely", 1.03, 0.02)
     assert worst([barely] * MANY).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(("far_x", "expected"), [(0.94, "far"), (1.0, "near")])
+def test_of_undecided_cells_the_farthest_off_is_shown_with_the_least_power(far_x, expected):
+    """f2fs at 1.03 of ext4 stood for all, and XFS at 0.94 was hidden: its interval was wider.
+
+    That all hold was as improbable as of the wide one, and the claim had the power of the other.
+    """
+    equal = Band(0.95, 1 / 0.95, 0)
+    near = replace(part("near", 1.03, 0.027, target=equal), power=0.9)
+    wide = replace(part("far", far_x, 0.1, target=equal), power=0.01, verdict="underpowered")
+    assert near.verdict == "inconclusive"
+    found = worst([near, wide])
+    assert (found.what, found.verdict, found.power) == (expected, "underpowered", 0.01)
 
 
 @pytest.mark.parametrize("n", [1, 5])

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 from scipy import stats as distributions
 
-from fsgreen.claims import EVEN, Band, Part, Verdict, judge
+from fsgreen.claims import Band, Part, Verdict, judge, undecided
 from fsgreen.stats import LEVEL, Estimate
 
 ENOUGH = 0.8
@@ -124,7 +124,7 @@ def power(target: Band, known: Precision, bound: float) -> float:
 
 
 def with_power(part: Part, bound: float) -> Part:
-    """Return a part with its power; inconclusive with a power below `EVEN` becomes underpowered.
+    """Return a part with its power; if it is inconclusive and has little, it is underpowered.
 
     The power is 0 without an interval, and 1 for a value that never varies. It stays unknown for
     bounds that are no Student interval.
@@ -141,8 +141,8 @@ def with_power(part: Part, bound: float) -> Part:
         chance = power(target, known, bound)
     if math.isnan(chance):
         return part
-    short = part.verdict == "inconclusive" and chance < EVEN
-    return replace(part, power=chance, verdict="underpowered" if short else part.verdict)
+    verdict = undecided(chance) if part.verdict == "inconclusive" else part.verdict
+    return replace(part, power=chance, verdict=verdict)
 
 
 def _t(degrees: float) -> float:

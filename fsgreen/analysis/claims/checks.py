@@ -13,14 +13,19 @@ from fsgreen import stats
 from fsgreen.analysis.claims.refusals import by_one_of
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.analysis.scatter import by_block
-from fsgreen.claims import AGREES, REFUSED, Band, Part, Verdict
+from fsgreen.claims import SIZE_EXCLUDED, SIZE_OPEN, UNDECIDED, Band, Part, Verdict, undecided
 from fsgreen.design import Cell
 
-WORST_FIRST: tuple[Verdict, ...] = (
-    *(*REFUSED, "inconclusive", "underpowered"),
-    *reversed(AGREES),
-    "by construction",
+WORST_FIRST: tuple[tuple[Verdict, ...], ...] = (
+    ("reversed",),
+    ("not reproduced",),
+    UNDECIDED,
+    (SIZE_EXCLUDED,),
+    (SIZE_OPEN,),
+    ("reproduced",),
+    ("by construction",),
 )
+"""Verdicts by how bad they are for a claim; those that are together are equally bad."""
 
 
 def metric_identity(source: Source, numbers: Numbers) -> Iterator[Part]:
@@ -79,18 +84,24 @@ def share_above(cases: Sequence[Sequence[stats.Estimate]], among: int = 1) -> st
 def worst(parts: Sequence[Part]) -> Part:
     """Return the part that decides a claim about all parts: the worst one.
 
-    It has the worst verdict. Of several such parts, it is nearest to an end of its band, or
-    farthest beyond it. If the worst part holds, the claim holds, without a correction for the
-    number of parts (an intersection-union test). One part refuses the claim. As that part was
+    It has the worst verdict (`WORST_FIRST`). Of several such parts, it is nearest to an end of its
+    band, or farthest beyond it. If the worst part holds, the claim holds, without a correction for
+    the number of parts (an intersection-union test). One part refuses the claim. As that part was
     chosen for its result, its interval must refuse after a correction for all parts (Bonferroni).
+    All parts are reproduced together no more often than the one with the least power, so that is
+    the power of the claim.
     """
     weakest = min((by_one_of(part, len(parts)) for part in parts), key=_badness)
-    return replace(weakest, among=weakest.among * len(parts))
+    powers = [part.power for part in parts if not math.isnan(part.power)]
+    power = min(powers, default=math.nan)
+    verdict = undecided(power) if weakest.verdict in UNDECIDED else weakest.verdict
+    return replace(weakest, verdict=verdict, power=power, among=weakest.among * len(parts))
 
 
 def _badness(part: Part) -> tuple[int, float, float]:
     """Return a sort key: the part that is worst for a claim comes first."""
-    return WORST_FIRST.index(part.verdict), _room(part), part.power
+    rank = next(rank for rank, alike in enumerate(WORST_FIRST) if part.verdict in alike)
+    return rank, _room(part), part.power
 
 
 def _room(part: Part) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fsgreen import stats
-from fsgreen.claims import EVEN, REFUSED, Part, judge
+from fsgreen.claims import REFUSED, Part, judge, undecided
 
 
 def by_one_of(part: Part, count: int) -> Part:
@@ -23,7 +23,7 @@ def by_one_of(part: Part, count: int) -> Part:
     verdict = judge(stats.simultaneous(part.ours, among), part.band)
     if verdict in REFUSED:
         return replace(part, verdict=verdict)
-    return replace(part, verdict="underpowered" if part.power < EVEN else "inconclusive")
+    return replace(part, verdict=undecided(part.power))
 
 
 def of_claim(parts: Sequence[Part]) -> list[Part]:

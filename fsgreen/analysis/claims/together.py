@@ -24,11 +24,11 @@ from fsgreen.claims import (
     DISAGREE,
     OTHER_STATE,
     REFUSED,
+    UNDECIDED,
     UNTESTED,
     Band,
     Basis,
     Part,
-    Verdict,
     combine,
     shown,
 )
@@ -36,8 +36,6 @@ from fsgreen.rules.verdicts import Key, estimates, pooled, same_p
 from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
-
-UNDECIDED: tuple[Verdict, ...] = ("inconclusive", "underpowered")
 
 COLUMNS = (
     *("slug", "part", "detail", "kind", "verdict", "published", "campaigns_count", "ours"),
