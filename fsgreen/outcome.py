@@ -24,9 +24,6 @@ KINDS = {
 }
 """What a verdict can rest on, and what that is called; these are never added up (rule 50)."""
 
-OF_TRIALS = ("measured", "simulated")
-"""Kinds that rest on what the campaign itself did."""
-
 WIDTH = 100
 """Columns of text that are read with ease."""
 
@@ -111,7 +108,7 @@ def _verdicts(campaign: str, rows: list[dict[str, str]]) -> Iterator[str]:
     if not rows:
         return
     counts = Counter((row["verdict"], row["basis"]) for row in rows)
-    own = sum(row["basis"] in OF_TRIALS for row in rows)
+    own = sum(row["testbed"] != "" for row in rows)
     yield f"{campaign}: verdicts on {len(rows)} claims, {own} of them by its trials\n"
     widths = {kind: len(name) + 2 for kind, name in KINDS.items()}
     yield f"{'':30}" + "".join(f"{name:>{widths[kind]}}" for kind, name in KINDS.items())

@@ -55,6 +55,7 @@ class Part:
     `power` is the probability of "reproduced" if the published number were right (rule 46).
     `found` is in which other state the trials were.
     `source` says what it was found in where that is not one campaign: real or virtual time, a file.
+    `virtual` says whether a model decides it in virtual time, without a trial.
     `cells` are those whose trials it rests on, where a comparison or a level of cells decides it.
     `among` says of how many it is the worst, `built` whether the experiment was made to show it.
     """
@@ -71,6 +72,7 @@ class Part:
     needs: str = ""
     gate: str = ""
     source: str = ""
+    virtual: bool = False
     found: tuple[Found, ...] = ()
     power: float = math.nan
     cells: tuple[Mapping[str, Any], ...] = ()

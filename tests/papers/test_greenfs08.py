@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fsgreen import design, paths
+from fsgreen import design, outcome, paths
 from fsgreen.analysis.claims import Claims, Source
-from fsgreen.analysis.claims.ledger import VIRTUAL, judge_claims, parts_of
+from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, judge_claims, parts_of
 from fsgreen.claims import combine
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.greenfs08 import evaluation, figures, tables, virtual
@@ -31,6 +31,8 @@ from fsgreen.papers.greenfs08.published import RECOMPUTED
 from fsgreen.papers.greenfs08.reference import DISKS, PAPER, Printed, Way, crossover_mb
 from fsgreen.papers.greenfs08.virtual import Simulated
 from fsgreen.papers.simulators import simulator
+from fsgreen.rules.reporting import Report
+from fsgreen.rules.verdicts import in_the_state_of_the_claim
 
 by_night = pytest.mark.skipif(
     "FSGREEN_NIGHTLY" not in os.environ,
@@ -111,6 +113,21 @@ def test_every_claim_is_judged_or_says_what_it_needs():
     told = "; ".join(part.needs for found in ledger.values() for part in found)
     unused = [name for name, text in OF_PAPER.needs.items() if text not in told]
     assert unused == ["wall-meter"], "every study may lack a meter"
+
+
+def test_weeks_in_virtual_time_are_no_trials_of_the_campaign_beside_them():
+    """Its outcome had "2 of them by its trials", and rule 45 asked for the state of these."""
+    source = Days(simulated(), PRINTED, OF_PAPER.needs)
+    ledger = judge_claims(OF_PAPER, {VIRTUAL: source}, CHECKS, RECOMPUTED, PRINTED)
+    table = claims_table(OF_PAPER, ledger, "simdisk", "simulated")
+    of_weeks = table[table["basis"] == "simulated"]
+    assert {*of_weeks["slug"]} >= {"g_total_7", "g_storage_60"}
+    first, *_ = outcome._verdicts("c", of_weeks.to_dict("records"))
+    assert f"verdicts on {len(of_weeks)} claims, 0 of them by its trials" in first
+    read = table.assign(testbed=table["testbed"].where(table["testbed"] != ""))
+    found = in_the_state_of_the_claim(Report({}, read, frozenset(table["slug"])))
+    assert found.state == "quiet"
+    assert found.found.startswith("trials decide no claim")
 
 
 @pytest.mark.parametrize("function", RECOMPUTED.values(), ids=RECOMPUTED)

@@ -43,6 +43,8 @@ def test_every_claim_gets_a_verdict_or_a_need_and_none_is_called_measured(runs):
         assert (untested["needs"].str.len() > 10).all()
         assert set(table["basis"]) == {"simulated", "by construction", "published", ""}
         assert len(parts_table(ledger)) > 77
+        where = {""} if testbed == VIRTUAL else {"", testbed}
+        assert set(table["testbed"]) == where, "no trial is behind virtual time"
 
 
 def test_readers_as_published_reproduce_the_published(runs):

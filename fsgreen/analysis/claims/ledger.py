@@ -17,6 +17,7 @@ from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
 from fsgreen.reduce import write_table
+from fsgreen.rules.verdicts import MEASURED
 from fsgreen.stats import Estimate
 
 VIRTUAL = "virtual"
@@ -150,7 +151,7 @@ def on_testbed(part: Part, claims: Claims, slug: str, testbed: str) -> Part:
     if not set(TESTABLE.get(testbed, ())) & set(testable_on):
         return _undecided(part, testable_on, claims.needed(slug))
     if testbed == VIRTUAL:
-        part = by_direction(part)
+        part = replace(by_direction(part), virtual=True)
     if testbed in SIMULATED and part.basis == "measured":
         return replace(part, basis="simulated")
     return part
@@ -167,7 +168,8 @@ def write_ledger(
 def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) -> pd.DataFrame:
     """Return a row per claim: verdict, basis, published numbers and ours, or the test's needs.
 
-    The columns are `CLAIM_COLUMNS`.
+    The columns are `CLAIM_COLUMNS`. `testbed` is the one whose trials decide the claim. It is empty
+    if none do: a verdict in virtual time is simulated, and is by no trial.
     """
     rows = []
     for slug, claim in claims.stated.items():
@@ -177,6 +179,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
         deciding = [part for part in tested if part.verdict != "by construction"]
         bases = [part.basis for part in deciding or tested if part.basis]
         basis = bases[0] if bases else ""
+        by_trials = any(part.basis in MEASURED and not part.virtual for part in deciding)
         powers = [part.power for part in deciding if not math.isnan(part.power)]
         counts = [part.ours.n for part in tested if part.ours is not None]
         rows.append(
@@ -197,7 +200,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "n": min(counts) if counts and basis != "published" else None,
                 "power_p": min(powers, default=math.nan),
                 "gate": max((part.gate for part in tested), key=GATES.index, default=""),
-                "testbed": testbed if basis in ("measured", "simulated") else "",
+                "testbed": testbed if by_trials else "",
                 "boundary": boundary if any(part.boundary for part in tested) else "",
                 "needs": missing(parts),
                 "notes": claim.get("notes", ""),
