@@ -10,7 +10,15 @@ import pytest
 
 from fsgreen import design, outcome, paths
 from fsgreen.analysis.claims import Claims, Source
-from fsgreen.analysis.claims.ledger import VIRTUAL, claims_table, judge_claims, parts_of
+from fsgreen.analysis.claims.ledger import (
+    VIRTUAL,
+    claims_table,
+    judge_claims,
+    parts_of,
+    parts_table,
+)
+from fsgreen.analysis.claims.together import parts_together
+from fsgreen.analysis.claims.told import as_told
 from fsgreen.claims import combine
 from fsgreen.errors import FsgreenError
 from fsgreen.papers.greenfs08 import evaluation, figures, tables, virtual
@@ -128,6 +136,18 @@ def test_weeks_in_virtual_time_are_no_trials_of_the_campaign_beside_them():
     found = in_the_state_of_the_claim(Report({}, read, frozenset(table["slug"])))
     assert found.state == "quiet"
     assert found.found.startswith("trials decide no claim")
+
+
+def test_weeks_beside_two_campaigns_are_one_result():
+    """The ledger of the study had two campaigns behind what both took from the same tables."""
+    source = Days(simulated(), PRINTED, OF_PAPER.needs)
+    parts = parts_table(judge_claims(OF_PAPER, {VIRTUAL: source}, CHECKS, RECOMPUTED, PRINTED))
+    place = {"profile": "", "place": "", "testbed": "simdisk"}
+    told = {name: as_told(parts, campaign=name, **place) for name in ("one", "two")}
+    rows = parts_together(told)
+    of_weeks = rows[(rows["slug"] == "g_storage_60") & (rows["kind"] == "simulated")]
+    assert of_weeks["verdict"].tolist() == ["reproduced"]
+    assert of_weeks["campaigns_count"].tolist() == [1]
 
 
 @pytest.mark.parametrize("function", RECOMPUTED.values(), ids=RECOMPUTED)

@@ -80,7 +80,7 @@ def _part(
     detail: str = "",
 ) -> Part:
     fields = {"unit": unit, "source": CLOCK, "detail": detail}
-    return Part.judged(what, ours, target, published, "simulated", **fields)
+    return Part.judged(f"{what} ({CLOCK})", ours, target, published, "simulated", **fields)
 
 
 def storage_ratio(weeks: pd.DataFrame) -> pd.Series:
