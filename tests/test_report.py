@@ -116,6 +116,13 @@ def test_which_file_system_does_most_work_is_said_before_the_verdicts():
     assert text.index("= Which file system does most work here") < text.index("= Verdicts on")
 
 
+def test_numbers_outside_of_intervals_are_counted_beside_how_many_chance_puts_there():
+    """ "27 of 42 lie outside" stood beside a table under Holm, and nothing corrects these."""
+    text = " ".join((paths.root() / "paper" / "fast10.typ").read_text().split())
+    _, counted, told = text.partition("#outside.len() lie outside it.")
+    assert counted and told.startswith(" If all were still true, at least one in twenty would lie")
+
+
 def grounds_of(blocks):
     return blocks.partition("#let grounds(")[2].partition("\n#let ")[0]
 
