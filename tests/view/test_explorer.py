@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from fsgreen import paths, reduce, scratch
+from fsgreen.analysis import standard
 from fsgreen.view.explore import ClaimExplorer, Explorer
 from fsgreen.view.explore.chart import to_json
 from tests.view import composed, explored
@@ -225,6 +226,26 @@ def half(tmp_path, data, monkeypatch):
     shutil.copytree(data, tmp_path / "data")
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path / "data"))
     return paths.results("small")
+
+
+@pytest.mark.parametrize(("state", "answer"), [("no steady state", "no"), ("too short", "unknown")])
+def test_power_that_is_not_steady_is_not_told_as_work_that_is_not(half, state, answer):
+    """ "no steady state" stood beside "both steady: yes": one was of power, the other of work."""
+    trials = pd.read_csv(half / "trials.csv", dtype=str, keep_default_na=False)
+    trials.loc[trials["file_system"] == "ext4", "steady_power"] = state
+    trials.to_csv(half / "trials.csv", index=False)
+    standard.write("small")
+    explorer = Explorer("small")
+    choose(explorer, "ext4")
+    explorer.cells.chart.hear({"chose": 1, "second": True})
+    said = {row["name"]: row["says"] for row in to_json(explorer.effect.shown.chart)["rows"]}
+    assert said["throughput"].endswith("] different")
+    unsteady = state == "no steady state"
+    assert said["efficiency"].endswith("] no steady work or power" if unsteady else "] different")
+    checks = explorer.checks.value
+    assert "Did both work steadily while measured?</th><td><b>yes" in checks
+    assert f"Was the power of both steady, too?</th><td><b>{answer}" in checks
+    assert "ext4: 0 of 5 trials, xfs: 5 of 5 trials" in checks
 
 
 def test_without_cells_they_are_made_from_the_trials(half):

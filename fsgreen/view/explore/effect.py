@@ -10,6 +10,7 @@ import pandas as pd
 
 from fsgreen.analysis.contrast import OUTCOMES
 from fsgreen.analysis.scatter import TREATMENTS
+from fsgreen.design import metrics
 from fsgreen.errors import FsgreenError
 from fsgreen.figures.style import intervals_of
 from fsgreen.results import Results
@@ -61,10 +62,17 @@ def of_speed(effects: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def outcome(row: Mapping[str, Any]) -> str:
-    """Return the outcome of a comparison in a word that people know."""
-    if "outcome" in row:
-        return "no steady state" if row["outcome"] == "inconsistent" else str(row["outcome"])
-    return "different" if row["told_apart"] else "inconclusive"
+    """Return the outcome of a comparison in words that people know.
+
+    A metric of energy takes cells whose work and whose power are steady (rule 24).
+    """
+    if "outcome" not in row:
+        return "different" if row["told_apart"] else "inconclusive"
+    if row["outcome"] != "inconsistent":
+        return str(row["outcome"])
+    name = row["metric"]
+    of_power = name in metrics.names() and metrics.get(name).of_power
+    return f"no steady {'work or power' if of_power else 'state'}"
 
 
 def results_of(runner: Runner, pair: Pair) -> list[Results]:

@@ -19,6 +19,13 @@ from fsgreen.view.explore.lines import Runner
 from fsgreen.view.explore.pair import Pair
 from fsgreen.words import plural
 
+STEADY = {
+    "steady": "Did both work steadily while measured?",
+    "steady_power": "Was the power of both steady, too?",
+}
+"""What is asked of a trial's series, by the column that says whether it was steady. Without steady
+work there is no verdict, and without steady power none on work per joule (rule 24)."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -100,13 +107,30 @@ def _of_state(pair: Pair, results: list[Results]) -> Iterator[Check]:
         of.trials[reduce.at(of.trials, spot.levels)]
         for of, spot in zip(results, (pair.one, pair.other), strict=True)
     ]
-    counts = [int((of_cell["steady"] == "no steady state").sum()) for of_cell in trials]
-    told = ", ".join(
-        f"{spot.name}: {len(of_cell) - count} of {len(of_cell)} trials"
-        for spot, of_cell, count in zip((pair.one, pair.other), trials, counts, strict=True)
-    )
-    yield Check("Were both steady while measured?", "no" if any(counts) else "yes", told)
+    for column, question in STEADY.items():
+        if all(column in of_cell for of_cell in trials):
+            yield _of_series(pair, [of_cell[column] for of_cell in trials], question)
     yield _of_begin(pair, trials)
+
+
+def _of_series(pair: Pair, states: list[pd.Series], question: str) -> Check:
+    """Return whether the trials of both cells were steady; unknown if some were too short."""
+    counts = [
+        (
+            len(of_cell),
+            int((of_cell == "no steady state").sum()),
+            int((of_cell.isna() | (of_cell == "too short")).sum()),
+        )
+        for of_cell in states
+    ]
+    told = ", ".join(
+        f"{spot.name}: {count - moving - short} of {count} trials"
+        for spot, (count, moving, short) in zip((pair.one, pair.other), counts, strict=True)
+    )
+    moved = any(moving for _, moving, _ in counts)
+    unknown = any(short for _, _, short in counts)
+    answer = "no" if moved else "unknown" if unknown else "yes"
+    return Check(question, answer, told)
 
 
 def _of_begin(pair: Pair, trials: list[pd.DataFrame]) -> Check:
