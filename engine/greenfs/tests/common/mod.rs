@@ -181,6 +181,14 @@ impl Home {
         owned.expect("chown is there");
     }
 
+    /// Have a copy of the program that a plain user can get at. Another process makes it: what this one has
+    /// open to write to, a child of another thread has, too, until it runs, and could not be executed then.
+    pub fn copy_program(&self) {
+        let program = env!("CARGO_BIN_EXE_greenfs");
+        let copied = Command::new("cp").arg(program).arg(&self.root).status();
+        assert!(copied.expect("cp is there").success());
+    }
+
     /// Run a script as that user; false, with the reason printed, where that is not possible.
     pub fn as_plain_user(&self, script: &str) -> bool {
         let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
@@ -188,7 +196,7 @@ impl Home {
             eprintln!("skipped: needs root to become somebody else");
             return false;
         }
-        fs::copy(env!("CARGO_BIN_EXE_greenfs"), self.at("greenfs")).expect("it was built");
+        self.copy_program();
         let mut user = Command::new("setpriv");
         user.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         user.args(["sh", "-ec", script]).current_dir(&self.root);

@@ -248,7 +248,7 @@ fn a_server_without_root_knows_files_that_it_may_not_read() {
         return;
     }
     fs::write(home.at("flash/folder/file"), Numbers(1).bytes(70_000)).expect("it is writable");
-    fs::copy(env!("CARGO_BIN_EXE_greenfs"), home.at("greenfs")).expect("it was built");
+    home.copy_program();
     home.give();
     let script = "chmod 0 flash/folder/file
         setpriv --reuid=65534 --regid=65534 --clear-groups ./greenfs certificates keys
