@@ -6,12 +6,11 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::{Home, why_not_as_plain_user};
+use common::{Home, same_trees, why_not_as_plain_user};
 
 const REMOTE: [&str; 2] = ["--remote", "remote"];
 
@@ -77,12 +76,7 @@ fn nobody_waits_for_a_remote_that_hangs() {
     let _ = looks.join().expect("it was answered");
     home.wait_for(": connected; holds all");
     home.umount();
-    let diff = Command::new("diff")
-        .args(["-r", "--exclude=.greenfs"])
-        .args([home.at("flash").as_path(), server.mnt("client").as_path()])
-        .output();
-    let diff = diff.expect("diff is there");
-    assert!(diff.status.success(), "{diff:?}");
+    same_trees(&home.at("flash"), &server.mnt("client"));
 }
 
 /// Who looks at what was would wait for ever, once somebody else does.

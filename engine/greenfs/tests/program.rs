@@ -1,7 +1,10 @@
 //! The program as people use it.
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -48,12 +51,7 @@ impl Home {
     }
 
     fn same_trees(&self, one: &str, other: &str) {
-        let diff = Command::new("diff")
-            .args(["-r", "--no-dereference", "--exclude=.greenfs"])
-            .args([self.at(one), self.at(other)])
-            .output()
-            .expect("diff is there");
-        assert!(diff.status.success(), "{diff:?}");
+        common::same_trees(&self.at(one), &self.at(other));
     }
 }
 
@@ -253,4 +251,18 @@ fn wrong_folders_are_refused_with_what_to_do() {
         assert!(all.contains(said) && all.contains("next:"), "{said}: {all}");
     }
     assert_eq!(home.read("remote/file"), "x");
+}
+
+/// A test that fails would print all that is in the files.
+#[test]
+fn trees_that_differ_are_told_in_a_few_lines() {
+    let home = Home::new("differ");
+    home.write("flash/file", &"one ".repeat(1 << 18));
+    home.write("remote/file", &"two\n".repeat(1 << 18));
+    let (one, other) = (home.at("flash"), home.at("remote"));
+    let told = catch_unwind(|| common::same_trees(&one, &other));
+    let told = told.expect_err("they differ").downcast::<String>();
+    let told = told.expect("it is a text");
+    assert!(told.contains("/file"), "{told}");
+    assert!(told.len() < 10_000, "{} bytes", told.len());
 }

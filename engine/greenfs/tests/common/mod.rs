@@ -38,6 +38,25 @@ pub fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("it prints text")
 }
 
+/// Lines that are told of two trees that differ, and the letters of each.
+const TOLD: (usize, usize) = (10, 200);
+
+/// See that two folders hold the same, each without its `.greenfs`.
+pub fn same_trees(one: &Path, other: &Path) {
+    let diff = Command::new("diff")
+        .args(["-r", "--no-dereference", "--exclude=.greenfs"])
+        .args([one, other])
+        .output()
+        .expect("diff is there");
+    let said = [diff.stdout, diff.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let lines = said.lines().take(TOLD.0);
+    let first: Vec<String> = lines
+        .map(|line| line.chars().take(TOLD.1).collect())
+        .collect();
+    assert!(diff.status.success(), "{first:#?}");
+}
+
 /// A volume that is mounted by a process of this test, gone at the end.
 pub struct Home {
     pub root: PathBuf,
@@ -212,12 +231,7 @@ impl Home {
     }
 
     pub fn same_trees(&self, one: &str, other: &str) {
-        let diff = Command::new("diff")
-            .args(["-r", "--no-dereference", "--exclude=.greenfs"])
-            .args([self.at(one), self.at(other)])
-            .output()
-            .expect("diff is there");
-        assert!(diff.status.success(), "{diff:?}");
+        same_trees(&self.at(one), &self.at(other));
     }
 }
 
