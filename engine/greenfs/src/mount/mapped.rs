@@ -4,11 +4,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use crate::branch::folder::Folder;
-use crate::branch::store::Store;
 use crate::mount::shared::Shared;
-use crate::protocol::NodeId;
-use crate::volume::Flash;
 
 /// Of so many files the kernel is asked while everybody else waits.
 const AT_ONCE: usize = 256;
@@ -25,29 +21,12 @@ pub fn let_go(shared: &Shared) -> io::Result<bool> {
     let ids = shared.flash().closed();
     let mut is_more = false;
     for some in ids.chunks(AT_ONCE) {
-        is_more |= let_go_of(&mut shared.flash(), some)?;
+        is_more |= shared.flash().end_mappings(some)?;
         if some.len() == AT_ONCE {
             thread::sleep(TURN);
         }
     }
     Ok(is_more)
-}
-
-fn let_go_of(flash: &mut Flash<Folder>, ids: &[NodeId]) -> io::Result<bool> {
-    let before = flash.state().seq;
-    for &id in ids {
-        if !flash.is_closed(id) {
-            continue; // somebody opened it meanwhile
-        }
-        // One that has no name any more is nobody's.
-        let path = flash.path(id).ok();
-        match path.map_or(Ok(false), |path| flash.store().may_be_written(&path)) {
-            Ok(true) => (),
-            Ok(false) => flash.end_mapping(id)?,
-            Err(_) => flash.stop_asking(id),
-        }
-    }
-    Ok(flash.state().seq != before)
 }
 
 /// Nobody has a file open any more, whatever the kernel came to say. What memory may still change stays

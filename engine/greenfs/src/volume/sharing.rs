@@ -45,9 +45,8 @@ impl<S: Store> Flash<S> {
     fn look_before(&mut self, id: NodeId) -> io::Result<()> {
         let is_told = self.store.tells_of_memory() && !self.is_at_work(id);
         let path = self.state.catalogue.path(id).filter(|_| is_told);
-        if let Some(found) = path.map_or(Ok(None), |path| self.store.look(&path))?
-            && found.changed_ns != 0
-        {
+        let found = path.map_or(Ok(None), |path| self.store.look(&path))?;
+        if let Some(found) = found.filter(|found| found.changed_ns != 0) {
             self.before.insert(id, found);
         }
         Ok(())
@@ -73,7 +72,7 @@ impl<S: Store> Flash<S> {
     }
 
     /// Whether nobody has a file open that memory may still change, as far as the kernel can tell.
-    pub fn is_closed(&self, id: NodeId) -> bool {
+    fn is_closed(&self, id: NodeId) -> bool {
         // Of one that has no name any more nobody is asked.
         let is_told = !self.untellable.contains(&id) || self.state.catalogue.get(id).is_none();
         is_told && self.shared.get(&id) == Some(&0)
@@ -89,6 +88,25 @@ impl<S: Store> Flash<S> {
     /// change as long as the volume is open.
     pub fn stop_asking(&mut self, id: NodeId) {
         self.untellable.insert(id);
+    }
+
+    /// Those of these files that are closed and that no memory can change any more are like all others from
+    /// now on; what changed of them after they were brought is brought once more. Returns whether any is.
+    pub fn end_mappings(&mut self, ids: &[NodeId]) -> io::Result<bool> {
+        let before = self.state.seq;
+        for &id in ids {
+            if !self.is_closed(id) {
+                continue; // somebody opened it meanwhile
+            }
+            // One that has no name any more is nobody's.
+            let path = self.path(id).ok();
+            match path.map_or(Ok(false), |path| self.store.may_be_written(&path)) {
+                Ok(true) => (),
+                Ok(false) => self.end_mapping(id)?,
+                Err(_) => self.stop_asking(id),
+            }
+        }
+        Ok(self.state.seq != before)
     }
 
     /// No memory can change a file any more: it is brought once more, unless it did not change or is
