@@ -7,11 +7,10 @@ use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use common::{Home, text};
+use common::{Home, does, text};
 use greenfs::branch::folder::{FRESH, Folder};
 use greenfs::protocol::{NodeId, ROOT};
 use greenfs::volume::{Flash, New};
@@ -54,11 +53,6 @@ impl Drop for Memory {
         // SAFETY: nothing refers to it any more.
         unsafe { libc::munmap(self.0.cast(), SIZE_B) };
     }
-}
-
-fn does(program: &str, options: &[&str], last: &Path) -> bool {
-    let status = Command::new(program).args(options).arg(last).status();
-    status.is_ok_and(|ended| ended.success())
 }
 
 /// Write a file, and have the remote have it.

@@ -136,6 +136,9 @@ impl Report {
             sys::local_time(self.since),
             self.flash.display()
         );
+        if let Err(error) = flash.check_journal() {
+            let _ = writeln!(text, "        {error}: unmount, and mount again");
+        }
         if crypt::is_encrypted(&self.flash) {
             text += crypt::ENCRYPTED;
         }

@@ -210,7 +210,14 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     ended
         .and_then(|()| flash.settle())
         .and_then(|()| flash.ripen())
-        .map_err(failed)?;
+        .map_err(|error| {
+            let next = "mount again: what was done is found then";
+            Fault::new(
+                format!("flash was not left in order: {error}"),
+                &settings.flash,
+                next,
+            )
+        })?;
     log.say("unmounted");
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use fuser::INodeNo;
 
@@ -105,9 +106,15 @@ impl Tree {
         answer: impl FnOnce(io::Result<()>) + Send + 'static,
     ) {
         match self.make_durable(inode, handle) {
-            Ok(record) => self
-                .standings
-                .answer_after(record, Box::new(move || answer(Ok(())))),
+            Ok(record) => {
+                let shared = Arc::clone(&self.shared);
+                let done = move || {
+                    // It may have turned out meanwhile that flash lost something.
+                    let checked = shared.flash().check_journal();
+                    answer(checked);
+                };
+                self.standings.answer_after(record, Box::new(done));
+            }
             Err(error) => answer(Err(error)),
         }
     }

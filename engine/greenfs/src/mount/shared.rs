@@ -22,8 +22,11 @@ pub struct Shared {
     flash: Mutex<Flash<Folder>>,
     /// The root of flash, to make it durable without the lock.
     root: File,
-    /// To make it durable without the lock.
-    journal: File,
+    /// Who makes all of it durable, one after the other: the kernel tells only one of them of a failure,
+    /// and the next one has to know.
+    turn: Mutex<()>,
+    /// To make it durable without the lock; one after the other, too.
+    journal: Mutex<File>,
     /// Records up to which it is to be made durable soon.
     soon: Sender<u64>,
     origins: Arc<Origins>,
@@ -36,7 +39,8 @@ impl Shared {
         let shared = Self {
             origins,
             root: flash.store().root()?,
-            journal: File::open(opened(&flash.store().reach(&own(JOURNAL))?))?,
+            turn: Mutex::new(()),
+            journal: Mutex::new(File::open(opened(&flash.store().reach(&own(JOURNAL))?))?),
             soon,
             flash: Mutex::new(flash),
         };
@@ -48,11 +52,23 @@ impl Shared {
     }
 
     /// Make the journal durable up to a record, if there is one to wait for. Others go on meanwhile.
+    ///
+    /// # Errors
+    /// If that fails, or anything of flash could not be made durable before.
     pub fn make_durable(&self, record: Option<u64>) -> io::Result<()> {
-        if let Some(record) = record {
-            self.journal.sync_data()?;
-            self.flash().note_durable(record);
+        let Some(record) = record else { return Ok(()) };
+        let journal = self.journal.lock().expect("a panic ends this process");
+        let flash = self.flash();
+        flash.check_journal()?;
+        if flash.is_durable(record) {
+            return Ok(()); // with what another one waited for
         }
+        let last = flash.state().seq;
+        drop(flash);
+        let done = journal.sync_data();
+        let mut flash = self.flash();
+        flash.note_synced(done)?;
+        flash.note_durable(last);
         Ok(())
     }
 
@@ -69,10 +85,8 @@ impl Shared {
         while let Ok(record) = asked.recv() {
             let last = asked.try_iter().fold(record, u64::max);
             let begun = Instant::now();
-            if self.make_durable(Some(last)).is_err() {
-                // Nobody waits for it who could be told.
-                self.flash().break_journal();
-            }
+            // If it fails, nobody waits for it who could be told; whoever comes next is.
+            let _ = self.make_durable(Some(last));
             thread::sleep(begun.elapsed() * REST);
         }
     }
@@ -89,7 +103,10 @@ impl Access<Folder> for &Shared {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        sys::sync_file_system(&self.root)
+        let _turn = self.turn.lock().expect("a panic ends this process");
+        self.flash().check_journal()?;
+        let done = sys::sync_file_system(&self.root);
+        self.flash().note_synced(done)
     }
 
     fn complete(&mut self, id: NodeId, but: Option<Role>) -> io::Result<()> {

@@ -28,7 +28,7 @@ impl<S: Store> Access<S> for &mut Flash<S> {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.store.sync_all()
+        self.sync_all()
     }
 
     fn complete(&mut self, id: NodeId, _: Option<Role>) -> io::Result<()> {

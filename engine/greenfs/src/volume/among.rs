@@ -21,7 +21,7 @@ impl<S: Store> Access<S> for Among<'_, S> {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.flash.store.sync_all()
+        self.flash.sync_all()
     }
 
     fn complete(&mut self, id: NodeId, but: Option<Role>) -> io::Result<()> {

@@ -55,7 +55,7 @@ pub struct Flash<S> {
     pub(super) parts: Parts,
     /// Branches that are being looked at: what they lack is not all known.
     pub(super) surveyed: BTreeSet<Role>,
-    /// The journal lacks something that was done: only opening the volume again mends that.
+    /// The journal lacks something that was done, or may: only opening the volume again mends that.
     pub(super) is_broken: bool,
 }
 
@@ -87,9 +87,7 @@ impl<S: Store> Flash<S> {
 
     /// Write a record, then go on by it.
     pub(super) fn record(&mut self, change: Change) -> io::Result<()> {
-        if self.is_broken {
-            return Err(io::Error::other("the journal could not be written"));
-        }
+        self.check_journal()?;
         let seq = self.state.seq + 1;
         self.note_fresh(seq, &change);
         let record = Record { seq, change };
@@ -105,9 +103,38 @@ impl<S: Store> Flash<S> {
         Ok(())
     }
 
-    /// The journal may lack what was written to it.
-    pub fn break_journal(&mut self) {
-        self.is_broken = true;
+    /// See that the journal has all that was done.
+    ///
+    /// # Errors
+    /// If it lacks something, or may: nothing that comes after passes for durable.
+    pub fn check_journal(&self) -> io::Result<()> {
+        match self.is_broken {
+            true => Err(io::Error::other(
+                "what was done could not be written down, or not durably",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Make all of flash durable.
+    pub(super) fn sync_all(&mut self) -> io::Result<()> {
+        self.check_journal()?;
+        let done = self.store.sync_all();
+        self.note_synced(done)
+    }
+
+    /// Make the journal durable.
+    pub(super) fn sync_journal(&mut self) -> io::Result<()> {
+        self.check_journal()?;
+        let done = self.store.sync(&own(JOURNAL));
+        self.note_synced(done)
+    }
+
+    /// Flash was made durable, or `done` says why not. The kernel says that once, and then takes what is
+    /// lost for written: so it is remembered here.
+    pub fn note_synced(&mut self, done: io::Result<()>) -> io::Result<()> {
+        self.is_broken |= done.is_err();
+        done
     }
 
     /// Write down nodes as they are from now on; those that no branch has are only remembered.
@@ -185,11 +212,11 @@ impl<S: Store> Flash<S> {
 
     /// Put a checkpoint in the place of the journal.
     pub(super) fn compact(&mut self) -> io::Result<()> {
-        self.store.sync_all()?;
+        self.sync_all()?;
         let text = checkpoint::written(&self.state)?;
         replace(&mut self.store, &own(CHECKPOINT), &text)?;
         self.store.truncate(&own(JOURNAL), 0)?;
-        self.store.sync(&own(JOURNAL))?;
+        self.sync_journal()?;
         self.checkpoint_b = text.len() as u64;
         self.journal_b = 0;
         self.note_durable(self.state.seq);
@@ -198,6 +225,7 @@ impl<S: Store> Flash<S> {
 
     /// Write down the sizes and times of the files that were written to.
     pub fn settle(&mut self) -> io::Result<()> {
+        self.check_journal()?;
         let mut ids: Vec<_> = self.written.iter().copied().collect();
         ids.sort();
         ids.into_iter().try_for_each(|id| self.note_written(id))
@@ -205,13 +233,17 @@ impl<S: Store> Flash<S> {
 
     /// Write down the size and time of a file, if it was written to.
     pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
-        match self.written.remove(&id) {
-            true => {
-                self.note_ranges(id)?;
-                self.note(id, true).map(drop)
-            }
-            false => Ok(()),
+        if !self.written.remove(&id) {
+            return Ok(());
         }
+        let noted = self
+            .check_journal()
+            .and_then(|()| self.note_ranges(id))
+            .and_then(|()| self.note(id, true));
+        if self.is_broken {
+            self.written.insert(id); // whoever closes it later is told, too
+        }
+        noted.map(drop)
     }
 
     /// Write down that a file changed, if it did, and nobody said so. Returns whether.

@@ -28,6 +28,8 @@ impl<S: Store> Flash<S> {
     /// # Errors
     /// If it is a branch of another kind or of a newer format, or cannot be read or written.
     pub fn open(mut flash: S, name: &Path, new_id: &str) -> Result<Self, Fault> {
+        // Of a failure of before nobody may have been told. It is no matter now: all of flash is looked at.
+        let _ = flash.sync_all().and(flash.sync(&own(JOURNAL)));
         let identity = match identity::read(&flash, name)? {
             Some(identity) => identity,
             None => {

@@ -17,6 +17,7 @@ impl<S: Store> Flash<S> {
     /// If the journal cannot be written, or another program has put another file there. It is not open
     /// then.
     pub fn begin_sharing(&mut self, id: NodeId) -> io::Result<Option<u64>> {
+        self.check_journal()?;
         if !self.shared.contains_key(&id) {
             self.look_before(id)?;
         }

@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::branch::identity::{self, Identity};
 use crate::branch::store::{Store, if_allowed, named};
 use crate::branch::walk::walk_allowed;
-use crate::branch::{carry, kept, own};
+use crate::branch::{carry, kept};
 use crate::protocol::compare::compare;
 use crate::protocol::{Catalogue, Change, Node, NodeId, Role};
 use crate::volume::access::{Access, Branch};
-use crate::volume::flash::{Flash, JOURNAL};
+use crate::volume::flash::Flash;
 use crate::volume::pushed::Pushed;
 use crate::volume::trouble::Trouble;
 
@@ -51,7 +51,7 @@ pub fn survey<S: Store, T: Store>(
     let written = flash.with(|flash| {
         flash.record(Change::Lacking(role, lacking))?;
         flash.surveyed.remove(&role);
-        flash.store.sync(&own(JOURNAL))
+        flash.sync_journal()
     });
     written.map_err(Trouble::Flash)?;
     let whole = Identity { at, ..new };

@@ -9,11 +9,10 @@
 use std::io;
 use std::ops::Range;
 
-use crate::branch::own;
 use crate::branch::store::Store;
 use crate::protocol::dirty::EVERYTHING;
 use crate::protocol::{Change, NodeId};
-use crate::volume::flash::{Flash, JOURNAL};
+use crate::volume::flash::Flash;
 
 /// What may change with the size of a file: a program that moves its end back and forth leaves zeros.
 fn cut(size_b: u64) -> Range<u64> {
@@ -70,6 +69,7 @@ impl<S: Store> Flash<S> {
     /// Write down that these bytes of a file change, before they do. One that has no name any more is
     /// nobody's. Returns the record up to which the journal must be durable first; none if it need not.
     pub fn begin_writing(&mut self, id: NodeId, range: &Range<u64>) -> io::Result<Option<u64>> {
+        self.check_journal()?;
         let is_first = !self.is_at_work(id);
         *self.writing.entry(id).or_default() += 1;
         let noted = match is_first {
@@ -141,7 +141,7 @@ impl<S: Store> Flash<S> {
     /// the file, or because every branch gets all of it.
     pub(super) fn first_durable(&self, id: NodeId, from: u64) -> Option<u64> {
         let node = self.state.catalogue.get(id)?;
-        let is_durable = |since: &u64| *since <= self.durable;
+        let is_durable = |since: &u64| self.is_durable(*since);
         let is_said = self.fresh.get(&id).is_some_and(is_durable);
         let mut behind = self.state.behind.values();
         let is_elsewhere = behind.any(|its| !its.lacks_all(id));
@@ -152,10 +152,15 @@ impl<S: Store> Flash<S> {
     /// Make the journal durable up to a record, if there is one to wait for.
     fn make_durable(&mut self, record: Option<u64>) -> io::Result<()> {
         if let Some(record) = record {
-            self.store.sync(&own(JOURNAL))?;
+            self.sync_journal()?;
             self.note_durable(record);
         }
         Ok(())
+    }
+
+    /// Whether the journal is known to be durable up to this record.
+    pub fn is_durable(&self, record: u64) -> bool {
+        record <= self.durable
     }
 
     /// The journal was made durable up to this record.

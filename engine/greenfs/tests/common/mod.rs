@@ -32,6 +32,12 @@ pub fn why_not_as_plain_user() -> Option<&'static str> {
     (device.mode() & 0o006 != 0o006).then_some("/dev/fuse is root's alone (chmod 666 /dev/fuse)")
 }
 
+/// Whether a program does what it is asked.
+pub fn does(program: &str, options: &[&str], last: &Path) -> bool {
+    let status = Command::new(program).args(options).arg(last).status();
+    status.is_ok_and(|ended| ended.success())
+}
+
 /// What a program prints that does what it was asked.
 pub fn text(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");

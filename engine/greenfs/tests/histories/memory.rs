@@ -23,6 +23,9 @@ pub struct Memory {
     clock_ns: i64,
     /// How a version is refused that is a further name of its file; none if it is not.
     refuses_links: Option<i32>,
+    /// The next time that something is to be made durable fails, and takes what it was with it: as with a
+    /// kernel, the time after that tells nothing of it.
+    pub fails_next: bool,
     /// Whether its owner is a plain user, who is bound by modes.
     is_plain: bool,
 }
@@ -35,6 +38,7 @@ impl Memory {
             steps: Vec::new(),
             clock_ns: 1_000_000_000,
             refuses_links: None,
+            fails_next: false,
             is_plain: false,
         }
     }
@@ -54,6 +58,16 @@ impl Memory {
     fn check_mode(&self, number: u64, needed: u32) -> io::Result<()> {
         match self.is_plain && self.now.inodes[&number].mode & needed != needed {
             true => error(libc::EACCES),
+            false => Ok(()),
+        }
+    }
+
+    fn fail_if_due(&mut self) -> io::Result<()> {
+        match std::mem::take(&mut self.fails_next) {
+            true => {
+                self.steps.clear();
+                error(libc::EIO)
+            }
             false => Ok(()),
         }
     }
@@ -260,6 +274,7 @@ impl Store for Memory {
 
     /// Makes all names durable, too, as journaling file systems do, but the data of this file alone.
     fn sync(&mut self, path: &Path) -> io::Result<()> {
+        self.fail_if_due()?;
         let synced = self.now.find(path)?;
         for (at_ns, step) in std::mem::take(&mut self.steps) {
             match step {
@@ -275,6 +290,7 @@ impl Store for Memory {
     }
 
     fn sync_all(&mut self) -> io::Result<()> {
+        self.fail_if_due()?;
         self.steps.clear();
         self.durable = self.now.clone();
         Ok(())

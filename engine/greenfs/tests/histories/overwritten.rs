@@ -146,3 +146,39 @@ fn only_the_first_write_over_old_data_waits() {
     flash.settle().expect("it is in memory");
     assert!(!waits(flash, new, 0..4), "no branch has it");
 }
+
+/// The kernel tells one program that flash failed: all others would take for durable what is lost.
+#[test]
+fn a_journal_that_was_not_made_durable_is_not_believed_again() {
+    let mut world = world();
+    let id = node(&world.volume().flash, Path::new(FILE)).expect("it is there");
+    world.operate(&Operation::Create("b".into(), false));
+    world.operate(&Operation::Write("b".into(), 0, b"data".to_vec()));
+    let new = node(&world.volume().flash, Path::new("b")).expect("it was made");
+    world.flash().borrow_mut().fails_next = true;
+    let flash = &mut world.volume().flash;
+    flash.write(id, 0, b"data").expect_err("its line is lost");
+    flash.write(id, 0, b"data").expect_err("it still is");
+    for _ in 0..2 {
+        flash.note_written(new).expect_err("it is closed");
+    }
+    flash.settle().expect_err("it is all to be durable");
+    flash.begin_sharing(id).expect_err("memory would change it");
+    let named = flash.link(id, ROOT, OsStr::new("c"));
+    named.expect_err("it is not written down");
+    world.volume().fsync().expect_err("a branch may lack it");
+    world.crash(None, Some(AHEAD), None, None);
+    world.settle();
+}
+
+/// The same of what makes all of flash durable before a branch gets it.
+#[test]
+fn flash_that_was_not_made_durable_is_not_believed_again() {
+    let mut world = world();
+    world.operate(&write(1, 4));
+    world.flash().borrow_mut().fails_next = true;
+    world.volume().fsync().expect_err("data are lost");
+    world.volume().fsync().expect_err("they still are");
+    world.crash(None, Some(AHEAD), None, None);
+    world.settle();
+}

@@ -1,0 +1,73 @@
+//! A flash whose device fails for a while.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::thread;
+
+use common::{Home, does, text};
+use greenfs::branch::folder::FRESH;
+
+const BLOCK: [u8; 4096] = [1; 4096];
+
+/// Take all room that there is.
+fn fill(path: &Path) {
+    let mut file = File::create(path).expect("it is writable");
+    while file.write_all(&BLOCK).is_ok() {}
+}
+
+/// The kernel tells one program that flash failed: all others would take for durable what is lost.
+#[test]
+fn what_comes_after_a_failure_does_not_pass_for_durable() {
+    let Some(mut home) = Home::new("failing") else {
+        return;
+    };
+    // An image that has no room for new blocks is a device that fails.
+    let room = home.at("remote");
+    let image = room.join("image");
+    let of_image = ["-o", "loop", image.to_str().expect("it is text")];
+    let is_there = does("mount", &["-t", "tmpfs", "-o", "size=16m", "none"], &room)
+        && File::create(&image).is_ok_and(|file| file.set_len(64 << 20).is_ok())
+        && does("mkfs.ext4", &["-q", "-O", "^has_journal"], &image)
+        && does("mount", &of_image, &home.at("flash"));
+    if !is_there {
+        return eprintln!(
+            "skipped: needs root, loop devices and mkfs.ext4 (apt install e2fsprogs)"
+        );
+    }
+    fs::write(home.at("flash/file"), BLOCK).expect("it is writable");
+    thread::sleep(FRESH * 2);
+    let mut sync = home.greenfs("sync");
+    sync.args(["--flash", "flash", "--remote", "disk"]);
+    text(&sync.output().expect("it was built"));
+
+    home.mount(&[]);
+    let file = OpenOptions::new().write(true).open(home.mnt("file"));
+    let file = file.expect("it is there");
+    fill(&room.join("filler"));
+    // The journal needs blocks that it never had.
+    for number in 0..500 {
+        File::create(home.mnt(&format!("{number:0>200}"))).expect("it is writable");
+    }
+    let write = || file.write_all_at(&BLOCK, 0);
+    write().expect_err("what says so is not durable");
+    fs::remove_file(room.join("filler")).expect("it is there");
+    // From here on the device works, and the kernel has told of the failure.
+    write().expect_err("what says so is still lost");
+    file.sync_all().expect_err("so is what was made");
+    let said = home.status();
+    assert!(said.contains("mount again"), "{said}");
+    drop(file);
+
+    home.kill();
+    home.mount(&["--remote", "disk"]);
+    home.wait_for(": connected; holds all");
+    let file = OpenOptions::new().write(true).open(home.mnt("file"));
+    file.and_then(|file| file.write_all_at(b"new", 0))
+        .expect("all is well again");
+    home.umount();
+    home.same_trees("flash", "disk");
+}
