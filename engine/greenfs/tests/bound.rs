@@ -223,6 +223,11 @@ fn what_nobody_gives_is_an_error_and_never_zeros() {
     let found = fs::metadata(home.at("flash/file")).expect("it is there");
     assert_eq!(found.mode() & 0o7777, 0o640);
     home.same_trees("flash", "remote");
+
+    // It is as it was: no branch gets it again.
+    let mut again = home.greenfs("sync");
+    let said = text(&again.args(whole).output().expect("it was built"));
+    assert!(said.contains("holds all; 0 B copied"), "{said}");
 }
 
 /// A file larger than flash could not be read, or all of it would be brought for a few bytes.

@@ -28,6 +28,7 @@ pub fn run(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
 fn bring_all_up(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fault> {
     sys::ignore_ends_of_leases();
     let mut volume = open_volume(asked)?;
+    let parts: Vec<NodeId> = volume.flash.parts().map(|(id, _)| id).collect();
     let mut text = String::new();
     let (mut has_failed, mut has_kept) = (false, false);
     for (role, place) in &asked.branches {
@@ -68,9 +69,13 @@ fn bring_all_up(asked: &Asked, compares: bool) -> Result<(String, ExitCode), Fau
             );
         }
     }
-    let (left, failed) = bring_back(&mut volume, asked.whole);
-    text += &left;
-    has_failed |= failed;
+    for (left, failed) in [
+        bring_back(&mut volume, asked.whole),
+        settle_brought(&mut volume, parts),
+    ] {
+        text += &left;
+        has_failed |= failed;
+    }
     if volume.flash.left_out() > 0 {
         let count = volume.flash.left_out();
         let _ = writeln!(
@@ -108,6 +113,24 @@ fn bring_back(volume: &mut Volume<Site>, whole: bool) -> (String, bool) {
             let _ = writeln!(text, "flash   {path} stays as it is, in part: {error}");
         }
     }
+    (text, has_failed)
+}
+
+/// Write down the times of those of these files that are whole now: else they count as changed the next
+/// time. Returns what a person reads of that, and whether it failed.
+fn settle_brought(volume: &mut Volume<Site>, parts: Vec<NodeId>) -> (String, bool) {
+    let is_whole = |id: &NodeId| volume.flash.part(*id).is_none();
+    let brought: Vec<NodeId> = parts.into_iter().filter(is_whole).collect();
+    let mut text = String::new();
+    if !brought.is_empty() {
+        thread::sleep(FRESH);
+    }
+    for id in brought {
+        if let Err(error) = volume.flash.note_file(id) {
+            let _ = writeln!(text, "flash   {error}");
+        }
+    }
+    let has_failed = !text.is_empty();
     (text, has_failed)
 }
 
