@@ -14,6 +14,7 @@ mod overwritten;
 mod parts;
 mod pooled;
 mod refusals;
+mod shared;
 mod tree;
 mod world;
 
@@ -231,14 +232,19 @@ fn enlarged(event: Event, times: usize) -> Event {
     }
 }
 
-/// Live through a history in memory, power cuts included, and check what is promised.
+/// What happens to branches in memory, power cuts included.
+fn happen_in_memory(world: &mut World<Memory>, event: Event) {
+    match event {
+        Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
+        event => happen(world, event),
+    }
+}
+
+/// Live through a history in memory, and check what is promised.
 fn live_through(events: Vec<Event>) {
     let mut world = World::new(Memory::new);
     for event in events {
-        match event {
-            Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
-            event => happen(&mut world, event),
-        }
+        happen_in_memory(&mut world, event);
     }
     world.settle();
     world.check_protection();

@@ -14,6 +14,8 @@ use greenfs::protocol::{Attributes, Found, Kind};
 
 use crate::tree::{File, Step, Tree, error};
 
+mod mapped;
+
 #[derive(Clone, Debug)]
 pub struct Memory {
     now: Tree,
@@ -28,6 +30,8 @@ pub struct Memory {
     pub fails_next: bool,
     /// Whether its owner is a plain user, who is bound by modes.
     is_plain: bool,
+    /// Files that programs have memory of, and whether they have changed it.
+    mapped: BTreeMap<File, bool>,
 }
 
 impl Memory {
@@ -40,6 +44,7 @@ impl Memory {
             refuses_links: None,
             fails_next: false,
             is_plain: false,
+            mapped: BTreeMap::new(),
         }
     }
 
@@ -124,6 +129,7 @@ impl Memory {
 
     /// Lose power. `luck` decides how much of what was not durable is there afterwards.
     pub fn cut_power(&mut self, luck: u64) {
+        self.mapped.clear();
         let steps = std::mem::take(&mut self.steps);
         let names_left = (luck % (steps.len() as u64 + 1)) as usize;
         let mut own_b = BTreeMap::new();
@@ -206,6 +212,14 @@ impl Store for Memory {
             .take(most_b)
             .copied()
             .collect())
+    }
+
+    fn may_be_written(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.is_mapped(path))
+    }
+
+    fn tells_of_memory(&self) -> bool {
+        true
     }
 
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {

@@ -72,6 +72,15 @@ impl<S: Store> Store for Mortal<S> {
         self.inner.borrow().read(path, offset, most_b)
     }
 
+    fn may_be_written(&self, path: &Path) -> io::Result<bool> {
+        self.alive()?;
+        self.inner.borrow().may_be_written(path)
+    }
+
+    fn tells_of_memory(&self) -> bool {
+        self.inner.borrow().tells_of_memory()
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.change(|store| store.create(path, mode))
     }

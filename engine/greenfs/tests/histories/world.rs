@@ -18,6 +18,7 @@ use crate::parts::unveiled;
 
 mod bound;
 mod power;
+mod sharing;
 
 pub use power::Luck;
 
@@ -41,6 +42,8 @@ pub struct World<S: Store> {
     pub has_others: bool,
     /// Files that may not be whole on flash, as they are.
     whole: BTreeMap<NodeId, Vec<u8>>,
+    /// Files that programs have open so that they can change them, once for each time.
+    open: Vec<NodeId>,
     /// What the remote held at times, in microseconds since 1970.
     held: BTreeMap<i64, Shape>,
 }
@@ -63,6 +66,7 @@ impl<S: Store> World<S> {
             promised: Shape::new(),
             has_others: false,
             whole: BTreeMap::new(),
+            open: Vec::new(),
             held: BTreeMap::new(),
         };
         world.revive(&ROLES);
@@ -91,6 +95,7 @@ impl<S: Store> World<S> {
 
     /// Begin anew after any end.
     fn revive(&mut self, roles: &[Role]) {
+        self.open.clear();
         self.volume = None;
         self.life.set(None);
         let flash = Mortal {
