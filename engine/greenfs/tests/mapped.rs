@@ -223,6 +223,30 @@ fn what_memory_changes_within_a_second_is_brought() {
     home.same_trees("flash", "remote");
 }
 
+/// What many programs did through memory, and let go of, would come to the remote long after an fsync.
+#[test]
+fn an_fsync_waits_for_all_memory_that_is_gone() {
+    let Some(mut home) = Home::new("many") else {
+        return;
+    };
+    home.mount(&["--remote", "remote", "--patience", "60"]);
+    // The kernel is asked of fewer at once.
+    let names = (0..300).map(|number| number.to_string());
+    let memories: Vec<Memory> = names
+        .map(|name| {
+            fs::write(home.mnt(&name), "0").expect("it is writable");
+            Memory::of(&home.mnt(&name), true)
+        })
+        .collect();
+    // A remote that is catching up with so many writes is not waited for.
+    home.wait_for(": connected; holds all");
+    memories.iter().for_each(|memory| memory.write(0, 1));
+    drop(memories);
+    write(&home, "later", 1);
+    home.same_trees("flash", "remote");
+    home.umount();
+}
+
 fn opened(home: &Home) -> Flash<Folder> {
     let store = Folder::open(&home.at("flash")).expect("it is there");
     let flash = Flash::open(store, &home.at("flash"), &"0".repeat(32));
