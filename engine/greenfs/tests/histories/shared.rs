@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::world::World;
 use crate::{Event, happen_in_memory, with_power_cuts};
 
@@ -11,6 +12,7 @@ use crate::{Event, happen_in_memory, with_power_cuts};
 enum Deed {
     /// It is opened so that it can be changed, and there is memory of it.
     Share,
+    Write(Vec<u8>),
     Change(u64, Vec<u8>),
     Close,
     /// The last that have it close it, and let go of the memory.
@@ -25,10 +27,11 @@ enum Happening {
 }
 
 fn deeds() -> impl Strategy<Value = Deed> {
-    let data = prop::collection::vec(any::<u8>(), 1..12);
+    let data = || prop::collection::vec(any::<u8>(), 1..12);
     prop_oneof![
         3 => Just(Deed::Share),
-        5 => (0..20_u64, data).prop_map(|(at, data)| Deed::Change(at, data)),
+        3 => data().prop_map(Deed::Write),
+        5 => (0..12_u64, data()).prop_map(|(at, data)| Deed::Change(at, data)),
         2 => Just(Deed::Close),
         2 => Just(Deed::Lose),
         2 => Just(Deed::ShareInVain),
@@ -52,6 +55,7 @@ fn happen(world: &mut World<Memory>, happening: Happening) {
             };
             match deed {
                 Deed::Share => drop(world.share(&path)),
+                Deed::Write(data) => world.operate(&Operation::Write(path, 0, data)),
                 Deed::Change(at, data) => world.change(&path, at, &data),
                 Deed::Close => world.close(&path),
                 Deed::Lose => drop(world.lose(&path)),
