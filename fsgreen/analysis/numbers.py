@@ -33,7 +33,6 @@ from fsgreen.reduce import (
     read_plan,
     read_study,
     read_table,
-    simulated_disk,
     simulated_disk_of,
 )
 from fsgreen.rules import repeated
@@ -73,7 +72,7 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "campaign": campaign,
         "paper": paper,
         "boundary": identity["boundary"],
-        "simulated_disk": simulated_disk(campaign),
+        "simulated_disk": " and ".join(_simulated_disks(identity, cells)) or None,
         "testbed": identity["testbed"]["kind"],
         "setup": _imported(identity)
         if "imported" in identity
@@ -186,9 +185,7 @@ def _setup(
         f"{name}: {meter['model']}, {meter['serial']}" for name, meter in identity["meters"].items()
     ]
     begun = datetime.fromtimestamp(identity["started_unix_s"], UTC)
-    named = sorted(cells["disk"].dropna().unique())
-    model = simulated_disk_of(identity)
-    disks = [] if model is None else named or [model]
+    disks = _simulated_disks(identity, cells)
     settings = {
         "Testbed": f"{testbed['kind']}, image of {plan.profile.image_b / 2**30:g} GiB {where}",
         **({"Guest": _guest(testbed)} if in_guest(identity) else {}),
@@ -208,6 +205,14 @@ def _setup(
         "Harness": f"at most {trials['harness_cpu_percent'].max():.2f} % of one core",
     }
     return [[name, text] for name, text in settings.items()]
+
+
+def _simulated_disks(identity: Mapping[str, Any], cells: pd.DataFrame) -> list[str]:
+    """Return the names of the simulated disks of the cells, else the model of the campaign's."""
+    model = simulated_disk_of(identity)
+    if model is None:
+        return []
+    return sorted(cells["disk"].dropna().unique()) or [model]
 
 
 def _told_by(meters: list[str], boundary: str) -> str:
