@@ -187,6 +187,15 @@ def test_a_cell_is_not_compared_with_itself(explorer):
     assert explorer.checks.value == ""
 
 
+def test_of_a_single_cell_nobody_is_sent_for_another_one(explorer):
+    """Four views said "choose another one above", and there was none."""
+    (file_systems,) = explorer.choose.levels.children
+    file_systems.value = ["xfs"]
+    assert "trials of xfs" in explorer.trials.says.value, "B was left, and no cell was chosen"
+    assert "there is only one cell" in explorer.effect.says.value
+    assert "choose another workload" in explorer.effect.says.value
+
+
 def test_figure_and_data_are_saved(explorer, data):
     explorer.cells.keep.click()
     folder = data / "scratch" / "explore"

@@ -18,6 +18,10 @@ from fsgreen.view.explore.views import View
 
 NO_CELL = FsgreenError("no cell is chosen", next_step="choose campaigns and levels above")
 SAME = FsgreenError("A and B are the same cell", next_step="choose another one above")
+ALONE = FsgreenError(
+    "there is only one cell",
+    next_step="choose another workload, or more campaigns and levels, above",
+)
 
 
 class Explorer:
@@ -142,7 +146,7 @@ class Explorer:
 
     def _show_pair(self, two: pair.Pair) -> None:
         if two.one == two.other:
-            self._clear_pair(SAME)
+            self._clear_pair(SAME if len(self._spots) > 1 else ALONE)
             return
         shown = self.effect.show(lambda: effect.shown(self._runner, two))
         checks = iter(()) if shown is None else real.checks(self._runner, two, shown.table)
@@ -153,12 +157,15 @@ class Explorer:
 
 
 def _places(before: Sequence[Spot | None], spots: Sequence[Spot]) -> list[int | None]:
-    """Return where A and B are among the cells that are shown; at first the best two."""
+    """Return where A and B are among the cells that are shown; at first the best two.
+
+    A single cell is A, whatever it was before.
+    """
     places = [spots.index(spot) if spot in spots else None for spot in before]
     for nth, place in enumerate(places):
         if place is None:
             places[nth] = next((n for n in range(len(spots)) if n not in places), None)
-    return places
+    return places if places[0] is not None else places[::-1]
 
 
 def _listed(checks: Iterator[real.Check]) -> str:
