@@ -136,7 +136,7 @@ def test_rail_of_several_is_chosen_by_its_label(tmp_path):
     [
         ({"chip": "ina225"}, "unknown hwmon chip with power 'ina225', did you mean ina226"),
         ({"chip": "coretemp"}, "unknown hwmon chip with power 'coretemp'"),
-        ({"place": "1-0099"}, "not 1-0099"),
+        ({"place": "1-0099"}, "no ina226 is at 1-0099"),
         ({"rate_hz": 100}, "measures once in 0.02 s"),
         ({"rate_hz": -1}, "rate_hz: takes a number above 0"),
         ({"range_w": 0}, "range_w: takes a number above 0"),

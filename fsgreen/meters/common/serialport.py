@@ -104,7 +104,7 @@ class SerialPort:
         """Return the error that no reply came; `heard` says whether other bytes came."""
         if heard:
             return self.error(
-                f"the port sends bytes, but no reply to {command}",
+                f"the port sends garbage: no reply to {command}",
                 f"check that this is the meter's port: {PORTS}{hint}",
             )
         return self.error(

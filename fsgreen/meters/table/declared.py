@@ -158,7 +158,7 @@ class Shape:
         if settings.together and settings.numbers not in ("", POINT):
             settings.refuse(f"together only adds numbers that are written as {POINT}")
         if settings.held_s and "power" not in wanted:
-            settings.refuse("held_s needs a column of power, which is written only when it changes")
+            settings.refuse("held_s needs the column of a power that is written when it changes")
         if bool(settings.time) == bool(settings.interval_s):
             settings.refuse("name the column of the time, or set interval_s if there is none")
         try:
