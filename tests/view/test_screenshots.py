@@ -85,7 +85,7 @@ def keep(page, name, *elements):
     if folder := os.environ.get("FSGREEN_PICTURES"):
         file = paths.code() / folder / f"{name}.png"
         file.parent.mkdir(parents=True, exist_ok=True)
-        image.quantize(64).save(file, optimize=True)
+        image.quantize(method=Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
 
 
 def test_the_explorer_shows_a_campaign_that_ships(lab):
