@@ -5,7 +5,7 @@ mod common;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use common::{Home, does, text};
@@ -19,13 +19,10 @@ fn fill(path: &Path) {
     while file.write_all(&BLOCK).is_ok() {}
 }
 
-/// The kernel tells one program that flash failed: all others would take for durable what is lost.
-#[test]
-fn what_comes_after_a_failure_does_not_pass_for_durable() {
-    let Some(mut home) = Home::new("failing") else {
-        return;
-    };
-    // An image that has no room for new blocks is a device that fails.
+/// A home whose flash is an image, and the folder in which that lies. An image that has no room for new
+/// blocks is a device that fails.
+fn on_image(name: &str) -> Option<(Home, PathBuf)> {
+    let home = Home::new(name)?;
     let room = home.at("remote");
     let image = room.join("image");
     let of_image = ["-o", "loop", image.to_str().expect("it is text")];
@@ -34,10 +31,18 @@ fn what_comes_after_a_failure_does_not_pass_for_durable() {
         && does("mkfs.ext4", &["-q", "-O", "^has_journal"], &image)
         && does("mount", &of_image, &home.at("flash"));
     if !is_there {
-        return eprintln!(
-            "skipped: needs root, loop devices and mkfs.ext4 (apt install e2fsprogs)"
-        );
+        eprintln!("skipped: needs root, loop devices and mkfs.ext4 (apt install e2fsprogs)");
+        return None;
     }
+    Some((home, room))
+}
+
+/// The kernel tells one program that flash failed: all others would take for durable what is lost.
+#[test]
+fn what_comes_after_a_failure_does_not_pass_for_durable() {
+    let Some((mut home, room)) = on_image("failing") else {
+        return;
+    };
     fs::write(home.at("flash/file"), BLOCK).expect("it is writable");
     thread::sleep(FRESH * 2);
     let mut sync = home.greenfs("sync");
@@ -70,4 +75,24 @@ fn what_comes_after_a_failure_does_not_pass_for_durable() {
         .expect("all is well again");
     home.umount();
     home.same_trees("flash", "disk");
+}
+
+/// Whoever opens the file later would be told that it is durable, and its bytes are gone.
+#[test]
+fn bytes_of_a_file_that_flash_lost_do_not_pass_for_durable() {
+    let Some((mut home, room)) = on_image("lost") else {
+        return;
+    };
+    home.mount(&[]);
+    let file = File::create(home.mnt("file")).expect("it is writable");
+    file.sync_all().expect("there is room");
+    file.write_all_at(&[1; 1 << 20], 0)
+        .expect("memory takes it");
+    fill(&room.join("filler"));
+    file.sync_all().expect_err("the image has no room for it");
+    fs::remove_file(room.join("filler")).expect("it is there");
+    let later = File::open(home.mnt("file")).expect("it is there");
+    later.sync_all().expect_err("what was lost is still lost");
+    drop((file, later));
+    home.kill();
 }

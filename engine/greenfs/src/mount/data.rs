@@ -122,13 +122,14 @@ impl Tree {
     /// Make a file or folder durable on flash. Returns the record up to which the branches must be
     /// brought up, if one is connected.
     fn make_durable(&self, inode: INodeNo, handle: Option<u64>) -> io::Result<u64> {
-        match handle {
-            Some(handle) => self.handles.file(handle)?.file.sync_all()?,
+        let done = match handle {
+            Some(handle) => self.handles.file(handle)?.file.sync_all(),
             None => {
                 let reached = self.reach(&self.shared.flash(), node(inode)?)?;
-                File::open(opened(&reached))?.sync_all()?;
+                File::open(opened(&reached))?.sync_all()
             }
-        }
+        };
+        self.shared.flash().note_synced(done)?;
         mapped::let_go(&self.shared)?;
         let mut flash = self.shared.flash();
         flash.settle()?;

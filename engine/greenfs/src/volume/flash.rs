@@ -22,6 +22,9 @@ const JOURNAL_MOST_B: u64 = 1 << 20;
 /// Identities from here on are of devices, sockets and pipes, for as long as the volume is open.
 pub(super) const OTHERS_FROM: u64 = 1 << 62;
 
+/// What fsync(2) says if something that was written is lost; its other errors come before it begins.
+const LOST: [i32; 3] = [libc::EIO, libc::ENOSPC, libc::EDQUOT];
+
 pub struct Flash<S> {
     /// For messages.
     pub(super) name: PathBuf,
@@ -133,7 +136,9 @@ impl<S: Store> Flash<S> {
     /// Flash was made durable, or `done` says why not. The kernel says that once, and then takes what is
     /// lost for written: so it is remembered here.
     pub fn note_synced(&mut self, done: io::Result<()>) -> io::Result<()> {
-        self.is_broken |= done.is_err();
+        let is_lost =
+            |error: &io::Error| error.raw_os_error().is_none_or(|raw| LOST.contains(&raw));
+        self.is_broken |= done.as_ref().is_err_and(is_lost);
         done
     }
 
