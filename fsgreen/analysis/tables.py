@@ -83,8 +83,9 @@ def rows_left_out(campaign: str) -> dict[str, dict[str, str]]:
     file = paths.results(campaign) / "tables" / LEFT_OUT
     if not file.is_file():
         return {}  # older tables are whole
-    left_out: dict[str, dict[str, str]] = json.loads(file.read_text())
-    return left_out
+    left_out: dict[str, Any] = json.loads(file.read_text())
+    # Older tables have only the number of rows.
+    return {name: left for name, left in left_out.items() if isinstance(left, dict)}
 
 
 def as_tex(table: pd.DataFrame, caption: str, label: str) -> str:

@@ -11,16 +11,25 @@ from collections.abc import Mapping
 from typing import Any
 
 FEATURE = re.compile(rb"get-feature:0x0?2 .*value:(?:0x)?([0-9a-fA-F]{1,8})\s*\n")
-"""The output for feature 02h; the low five bits are the power state."""
+"""The output for feature 02h."""
+
+STATE = 0x1F
+"""The bits of feature 02h that are the power state; those above hint at the workload."""
 
 RESTS = 1 << 1
 """The bit of a descriptor's `flags` that is set if the drive does no work in the state."""
 
 
+def feature(answer: bytes) -> int | None:
+    """Return feature 02h in the output of `nvme get-feature`; None if it is not there."""
+    match = FEATURE.search(answer)
+    return None if match is None else int(match[1], 16)
+
+
 def power_state(answer: bytes) -> int | None:
     """Return the power state in the output of `nvme get-feature`; None if it holds none."""
-    match = FEATURE.search(answer)
-    return None if match is None else int(match[1], 16) & 0x1F
+    value = feature(answer)
+    return None if value is None else value & STATE
 
 
 def working_states(identity: str) -> list[int]:

@@ -216,24 +216,30 @@ class PowerState(_ByProgram):
         disk = tree.path(f"dev/{target}")
         try:
             commands.run(["dd", f"if={disk}", "of=/dev/null", "bs=4096", "count=1", "iflag=direct"])
-            said = commands.run(["nvme", "get-feature", _node_of(tree, target), "--feature-id=2"])
+            state = nvme.power_state(_feature(_node_of(tree, target)))
         except FsgreenError:
             return None
-        state = nvme.power_state(said.encode())
         return None if state is None else str(state)
 
     def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Set the state until the drive is reset."""
-        commands.run(_state_set(_node_of(tree, target), value), lock_fd=lock_fd)
+        """Set the state until the drive is reset. The hint beside it stays."""
+        node = _node_of(tree, target)
+        hint = (nvme.feature(_feature(node)) or 0) & ~nvme.STATE
+        commands.run(_state_set(node, hint | int(value)), lock_fd=lock_fd)
 
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of nvme."""
-        return " ".join(_state_set(f"/dev/{_controller_of(target)}", value))
+        return " ".join(_state_set(f"/dev/{_controller_of(target)}", int(value)))
 
 
-def _state_set(node: str, value: str) -> list[str]:
-    """Return the call of nvme that sets a power state."""
-    return ["nvme", "set-feature", node, "--feature-id=2", f"--value={int(value):#x}"]
+def _feature(node: str) -> bytes:
+    """Return what nvme says of feature 02h of a controller."""
+    return commands.run(["nvme", "get-feature", node, "--feature-id=2"]).encode()
+
+
+def _state_set(node: str, value: int) -> list[str]:
+    """Return the call of nvme that sets feature 02h."""
+    return ["nvme", "set-feature", node, "--feature-id=2", f"--value={value:#x}"]
 
 
 def _controller_of(target: str) -> str:

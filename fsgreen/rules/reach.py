@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from fsgreen import stats
@@ -14,13 +15,15 @@ def blind(evidence: Evidence) -> dict[int, str]:
     """Return, for each judge that could not fire on this campaign, why: by number of the rule."""
     trials, cells = evidence.trials, evidence.cells
     shortest, unit = steadiness.shortest_series(trials)
+    rated = steadiness.rated(trials)
+    of_rates = math.inf if rated.empty else steadiness.shortest_series(rated)[0]
     blocks, fewest = trials["block"].nunique(), int(cells["n"].min())
     tested = max(1, int(cells["trend_p"].notna().sum()))
     reasons = {
-        23: (shortest < stats.SHORTEST_SERIES, f"{shortest} {unit} show no change of level"),
+        23: (of_rates < stats.SHORTEST_SERIES, f"{of_rates} {unit} show no change of level"),
         24: (
-            shortest < stats.SHORTEST_SETTLED,
-            f"the last quarter of {shortest} {unit} holds no level",
+            of_rates < stats.SHORTEST_SETTLED,
+            f"the last quarter of {of_rates} {unit} holds no level",
         ),
         25: (
             steadiness.least_p(fewest) * tested >= stats.LEVEL

@@ -131,7 +131,7 @@ def _summary(parts: Mapping[str, WorkSummary], seed: int, duration_s: float) -> 
     for part in several:
         for name, count in part.errors.items():
             errors[name] = errors.get(name, 0) + count
-    ends = [part.finished for part in several if part.finished is not None]
+    ends = {part.finished for part in several}
     reasons = [f"{name}: {part.reason}" for name, part in parts.items() if part.reason]
     added = ("user_s", "system_s", "voluntary_switches", "involuntary_switches")
     return WorkSummary(
@@ -146,7 +146,7 @@ def _summary(parts: Mapping[str, WorkSummary], seed: int, duration_s: float) -> 
             for name, part in parts.items()
             for kind in part.threads
         ),
-        finished=all(ends) if ends else None,
+        finished=False if False in ends else None if None in ends else True,
         partial=any(part.partial for part in several),
         reason="; ".join(reasons) or None,
         engine=" + ".join(dict.fromkeys(part.engine for part in several if part.engine)),

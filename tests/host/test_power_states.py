@@ -80,6 +80,18 @@ def test_a_state_in_which_the_drive_does_not_work_is_refused(
     assert drive()[0] == "0"
 
 
+def test_the_hint_of_the_workload_beside_the_state_stays(
+    tree: host.Tree, drive: Callable[[], tuple[str | None, str | None]]
+) -> None:
+    """It is the upper part of the same feature: set to 0, it would be lost for good."""
+    for name in ("works", "now"):
+        machines.write(tree.root, name, str(2 << 5))
+    with host.applied(["power-state=1"], disks=["nvme0n1"], tree=tree) as rows:
+        assert [(row.now, row.wanted) for row in rows] == [("0", "1")]
+        assert drive() == (str(2 << 5 | 1), str(2 << 5 | 1))
+    assert drive() == (str(2 << 5), str(2 << 5))
+
+
 @pytest.mark.usefixtures("drive")
 def test_a_drive_of_one_state_offers_no_other(tree: host.Tree) -> None:
     """The drives of QEMU have one."""

@@ -100,7 +100,8 @@ def test_dropped_blocks_are_marked(meters, sensor, tmp_path) -> None:
         start_s = time.monotonic()
         sensor.faults.drop = 1
         wait_for(lambda: sensor.faults.drop == 0)
-        time.sleep(0.1)  # until a block that comes
+        dropped_s = time.monotonic()
+        wait_for(lambda: total_w(capture, since_s=dropped_s) is not None)
         end_s = time.monotonic()
         wait_for(lambda: total_w(capture, since_s=end_s) is not None)
     power = reparse(tmp_path / "power.raw")

@@ -127,7 +127,7 @@ def test_profile_without_a_source_is_refused(tmp_path, text):
         ),
         ("clock_base_hz = 3e9", "", "clock_exponent needs its clock_base_hz"),
         ("clock_base_hz = 3e9", "clock_base_hz = 0", "clock_base_hz: takes a number above 0"),
-        ("disk_rate_b_s = 1e8", "", "needs its disk_rate_b_s"),
+        ("disk_rate_b_s = 1e8", "", "need disk_rate_b_s"),
         ("disk_rate_b_s = 1e8", "disk_rate_b_s = 0", "disk_rate_b_s: takes a number above 0"),
         ('covers = ["server", "disk"]', 'covers = "server"', "covers: takes a list"),
         ("[node.fit]", "[node.fits]", "unknown key fits, did you mean fit"),

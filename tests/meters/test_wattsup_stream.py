@@ -31,7 +31,7 @@ def test_a_dump_of_the_memory_says_its_interval():
 
 
 def test_records_without_a_header_are_not_guessed():
-    with pytest.raises(FsgreenError, match="no header") as caught:
+    with pytest.raises(FsgreenError, match="before a header") as caught:
         read(RECORDS)
     assert "standard_columns" in caught.value.next_step
     assert read(RECORDS, standard_columns=True).readings.power_w[0] == 234.5

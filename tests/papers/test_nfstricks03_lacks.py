@@ -43,7 +43,7 @@ def test_what_hangs_on_how_long_files_are_takes_files_of_the_published_size():
     ledger = judged(small)
     for slug in ("elev_scsi1_times", "elev_ide1_times", "elev_ratio", "ncscan_fair"):
         assert combine(ledger[slug])[0] == OTHER_STATE, slug
-    assert "--profile full" in missing(ledger["elev_scsi1_times"])
+    assert "--profile eight-readers" in missing(ledger["elev_scsi1_times"])
     assert combine(ledger["zcav_obscures"])[0] == "reproduced"
     assert combine(ledger["nfs_bench_volume"]) == ("reproduced", False)
     assert {part.basis for part in ledger["nfs_bench_volume"]} == {"published", None}

@@ -8,6 +8,7 @@ import sound_campaign
 from sound_campaign import answer, retabled, with_mounts, with_plan, with_work, without_checks
 
 from fsgreen import rules
+from fsgreen.rules import reach
 from fsgreen.stats import WILD
 
 NOTHING = pd.DataFrame()
@@ -287,8 +288,11 @@ def test_a_steady_state_is_asked_only_of_trials_that_measure_a_rate(number, soun
     """Longer trials, the remedy, cannot be had of work that ends by itself."""
     whole = sound.trials.assign(steady="whole", steady_power="whole")
     assert answer(number, retabled(sound, whole)).state == "not asked"
+    whole["duration_s"] = 1.0
+    assert number not in reach.blind(retabled(sound, whole)), "it is not short, it has an end"
     whole.loc[0, "steady"] = "no steady state"
     assert answer(number, retabled(sound, whole)).state != "not asked"
+    assert number in reach.blind(retabled(sound, whole))
 
 
 @pytest.mark.parametrize("number", [30, 35, 36, 37, 38])

@@ -23,11 +23,18 @@ class Counting:
     """A driver: counts to its number of operations, or fails."""
 
     def __init__(
-        self, name: str, scale: float, levels: dict[str, Any], ops: int = 10, fail: bool = False
+        self,
+        name: str,
+        scale: float,
+        levels: dict[str, Any],
+        ops: int = 10,
+        fail: bool = False,
+        ends: bool = False,
     ) -> None:
         self.name = name
         self.size_b = 100
         self._ops, self._fail, self._levels = ops, fail, levels
+        self._finished = True if ends else None
 
     def text_sha256(self) -> str:
         return f"{self._ops:064d}"
@@ -63,6 +70,7 @@ class Counting:
             self._ops,
             read_b=512 * self._ops,
             threads=(ThreadWork("p", "t", (self._ops,)),),
+            finished=self._finished,
             partial=cut,
             variables=self._levels,
         )
@@ -81,6 +89,10 @@ DECLARED: dict[str, dict[str, Any]] = {
     "few": {"driver": f"{HERE}:Counting"},
     "many": {"driver": f"{HERE}:Counting", "options": {"ops": 30}},
     "broken": {"driver": f"{HERE}:Counting", "options": {"fail": True}},
+    "ended": {"driver": f"{HERE}:Counting", "options": {"ends": True}},
+    "done": {"driver": f"{HERE}:Counting", "options": {"ends": True}},
+    "all": {"together": ["ended", "done"]},
+    "some": {"together": ["ended", "few"]},
     "both": {"together": ["few", "many"]},
     "doomed": {"together": ["many", "broken"]},
     "itself": {"together": ["itself", "few"]},
@@ -121,6 +133,16 @@ def test_workloads_that_run_at_once_are_added_up_and_told_apart(tmp_path: Path) 
     assert set(outcome.latency["process"]) == {"few/p", "many/p"}
     assert [kind.process for kind in summary.threads] == ["few/p", "many/p"]
     assert summary.variables == {"few": {"tables": 2}, "many": {"tables": 2}}
+
+
+@pytest.mark.parametrize(("name", "finished"), [("all", True), ("some", None), ("both", None)])
+def test_work_has_an_end_where_that_of_all_has(
+    name: str, finished: bool | None, tmp_path: Path
+) -> None:
+    """Beside work without an end, the rate changes once the other is done (rule 24)."""
+    workload = load(name)
+    workload.prepare(tmp_path, SEED)
+    assert workload.run(tmp_path, SEED, 0.0, 0.1).summary.finished is finished
 
 
 def test_where_one_fails_the_others_are_stopped(tmp_path: Path) -> None:

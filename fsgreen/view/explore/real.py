@@ -12,7 +12,7 @@ import pandas as pd
 from fsgreen import audit, reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.results import Results
-from fsgreen.stats import LEVEL, Estimate
+from fsgreen.stats import LEVEL, WHOLE, Estimate
 from fsgreen.view.explore.chart import number, probability, ratio_of
 from fsgreen.view.explore.effect import of_speed, outcome, results_of
 from fsgreen.view.explore.lines import Runner
@@ -102,13 +102,16 @@ def _of_confounds(pair: Pair, row: Mapping[str, Any], results: Results) -> Check
 
 
 def _of_state(pair: Pair, results: list[Results]) -> Iterator[Check]:
-    """Yield whether both cells were steady, and began in the state that the plan names."""
+    """Yield whether both cells were steady, and began in the state that the plan names.
+
+    Work that is done to its end need not be steady.
+    """
     trials = [
         of.trials[reduce.at(of.trials, spot.levels)]
         for of, spot in zip(results, (pair.one, pair.other), strict=True)
     ]
     for column, question in STEADY.items():
-        if all(column in of_cell for of_cell in trials):
+        if all(column in of_cell and {*of_cell[column]} != {WHOLE} for of_cell in trials):
             yield _of_series(pair, [of_cell[column] for of_cell in trials], question)
     yield _of_begin(pair, trials)
 
