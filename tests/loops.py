@@ -11,6 +11,7 @@ import pytest
 
 from fsgreen.devices import blockdev, folders, mounts
 from fsgreen.stacks import filesystems
+from tests.patience import wait_for
 
 
 def levels(file_system: str, option: str = "default", **others: Any) -> dict[str, Any]:
@@ -61,4 +62,5 @@ def foreign_loop(tmp_path: Path) -> Iterator[Path]:
         for mount in mounts.mounted():
             if mount.source == str(device):
                 subprocess.run(["umount", str(mount.point)], check=True)
-    assert blockdev.backing_file(device.name) is None
+    # Whoever uses it last detaches it, and another one may take it at once.
+    wait_for(lambda: blockdev.backing_file(device.name) != image, "it stays attached")

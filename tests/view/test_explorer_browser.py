@@ -128,7 +128,7 @@ def test_a_button_shows_the_lines_of_pandas(page):
     page.value("document.querySelector('.fsgreen-view button').click()")
     page.wait("!!document.querySelector('.fsgreen-lines')")
     lines = page.value("document.querySelector('.fsgreen-lines').textContent")
-    assert "cells = pd.concat([fsgreen.open(name).cells" in lines and "'power_w'" in lines
+    assert "cells = pd.concat([as_shown(fsgreen.open(name).cells)" in lines and "'power_w'" in lines
 
 
 def test_the_verdict_on_every_claim_is_in_sight_at_1400_px(page):
