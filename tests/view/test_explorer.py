@@ -250,7 +250,7 @@ def test_power_that_is_not_steady_is_not_told_as_work_that_is_not(half, state, a
     said = {row["name"]: row["says"] for row in to_json(explorer.effect.shown.chart)["rows"]}
     assert said["throughput"].endswith("] different")
     unsteady = state == "no steady state"
-    assert said["efficiency"].endswith("] no steady work or power" if unsteady else "] different")
+    assert said["efficiency"].endswith("] not steady" if unsteady else "] different")
     checks = explorer.checks.value
     assert "Did both work steadily while measured?</th><td><b>yes" in checks
     assert f"Was the power of both steady, too?</th><td><b>{answer}" in checks

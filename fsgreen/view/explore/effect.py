@@ -72,7 +72,7 @@ def outcome(row: Mapping[str, Any]) -> str:
         return str(row["outcome"])
     name = row["metric"]
     of_power = name in metrics.names() and metrics.get(name).of_power
-    return f"no steady {'work or power' if of_power else 'state'}"
+    return "not steady" if of_power else "no steady state"
 
 
 def results_of(runner: Runner, pair: Pair) -> list[Results]:
