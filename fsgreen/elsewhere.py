@@ -43,6 +43,12 @@ def place() -> Place | None:
     return _entered.get()
 
 
+def named(command: Sequence[str]) -> Sequence[str]:
+    """Return a command whose program is found where programs run now: elsewhere by its name."""
+    program, *arguments = command
+    return command if place() is None else [Path(program).name, *arguments]
+
+
 def launched(command: Sequence[str]) -> Sequence[str]:
     """Return the command of this machine that runs a program where programs run now."""
     there = place()

@@ -115,6 +115,7 @@ def started(
     are known by a mark in their environment.
     """
     mark = f"{MARK}={uuid.uuid4().hex}"
+    command = elsewhere.named(command)
     if directory is not None and elsewhere.place() is not None:
         command, directory = ["env", f"--chdir={directory}", *command], None
     process = subprocess.Popen(

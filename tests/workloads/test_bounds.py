@@ -77,7 +77,7 @@ def test_what_a_killed_run_left_goes_with_the_next() -> None:
 
 def test_without_a_bound_programs_run_as_ever() -> None:
     with bounds.bounded(Bounds()) as bound:
-        assert process.run(["true"]).status == 0
+        assert process.run(["/usr/bin/true"]).status == 0
     assert bound.memory is None
 
 
@@ -164,7 +164,7 @@ def test_in_a_guest_the_group_is_the_guests_and_its_program_enters_it(
     with elsewhere.entered(guest), bounds.bounded(Bounds(MIB)) as bound:
         [group] = tmp_path.glob(f"{groups.PREFIX}*")
         assert (group / "memory.max").read_text() == f"{MIB}\n"
-        assert process.run(["true"]).status == 0
+        assert process.run(["/usr/bin/true"]).status == 0
     assert guest.launched == [["/bin/sh", "-c", groups.JOIN, str(group / "cgroup.procs"), "true"]]
     assert bound.memory == MemoryUse(MIB, 1024, 3)
     assert not group.exists()

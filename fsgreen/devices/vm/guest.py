@@ -205,10 +205,9 @@ class _Inside(elsewhere.Place):
         return printed
 
     def launcher(self, command: Sequence[str]) -> Sequence[str]:
-        """Return the command that runs a program in the guest, given its path on this machine."""
-        program, *arguments = command
+        """Return the command of this machine that runs a program in the guest."""
         launch = [sys.executable, "-P", "-m", "fsgreen.devices.vm.launch", str(self._folder)]
-        return [*launch, Path(program).name, *arguments]
+        return [*launch, *command]
 
     def put(self, file: Path) -> str:
         """Copy a file into the guest; return its path there."""
