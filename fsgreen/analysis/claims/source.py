@@ -84,13 +84,13 @@ class Source:
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
-        needs = {cell: [level for level in cell.values() if level in self.needs] for cell in cells}
+        needs = {
+            cell: [level for level in cell.values() if level in self.needs]
+            for cell in cells
+            if self.cell(cell).empty
+        }
         texts = dict.fromkeys(self.needs[level] for levels in needs.values() for level in levels)
-        lacks = tuple(
-            self.spelled(cell)
-            for cell, levels in needs.items()
-            if not levels and self.cell(cell).empty
-        )
+        lacks = tuple(self.spelled(cell) for cell, levels in needs.items() if not levels)
         fields = {"needs": "; ".join(texts), "lacks": lacks}
         return {name: value for name, value in fields.items() if value}
 
