@@ -157,6 +157,14 @@ def test_the_open_close_benchmark_needs_reiserfs(micro):
     assert all("Reiserfs" in part.needs for part in parts)
 
 
+def test_trials_of_a_guest_that_has_reiserfs_test_the_claims_on_it(micro, monkeypatch):
+    """No kernel of today has it, and needs.yaml says so; a guest's kernel does."""
+    monkeypatch.setattr(synthetic, "SPEED", synthetic.SPEED | {"reiserfs": 1.0})
+    of = [*micro, *synthetic.cells(["open-close"], ["reiserfs"])]
+    parts = ledger_of("openclose_micro", campaign(of))
+    assert [part.verdict for part in parts if not part.tested] == []
+
+
 def test_the_larger_campaign_tests_every_claim_on_an_option():
     """What stays untested then needs another machine, testbed, kernel or meter, not a cell."""
     of = synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED))

@@ -117,6 +117,15 @@ def test_agreement_counts_cells_by_what_was_published_and_found():
     assert none["not run"].sum() == len(here)
 
 
+def test_options_of_a_file_system_that_a_guest_has_are_counted_and_drawn():
+    """Reiserfs was left out even where it had been measured."""
+    effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.004)[1]
+    moved = effects.assign(file_system=effects["file_system"].replace("ext3", "reiserfs"))
+    table = agreement(PRINTED.table2, moved).set_index("published")
+    assert table.to_numpy().sum() == (PRINTED.table2["metric"] == "perf").sum()
+    assert "reiserfs" in set(paired(PRINTED.table2, moved)["file_system"])
+
+
 def test_a_published_number_outside_the_interval_is_told_from_one_inside():
     """ext3 on the web server lost 27 % by dtlg and 63 % by wrbck: one of them still holds here."""
     speed = {"webserver-ext3-dtlg": 0.73, "webserver-ext3-wrbck": 1.5}

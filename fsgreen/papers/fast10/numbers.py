@@ -9,7 +9,7 @@ import pandas as pd
 from fsgreen.analysis.cells import at_baseline, rate_text, steady
 from fsgreen.analysis.numbers import campaign_numbers, captioned, probed
 from fsgreen.analysis.tables import as_shown, rows_left_out
-from fsgreen.papers.fast10.reference import FILE_SYSTEMS, WORKLOADS, Printed
+from fsgreen.papers.fast10.reference import FILE_SYSTEMS, GONE, WORKLOADS, Printed
 from fsgreen.reduce import read_plan, read_table
 
 
@@ -123,7 +123,7 @@ def _options_not_run(trials: pd.DataFrame, printed: Printed) -> list[str]:
     lacking = {
         f"{fs} {option}"
         for fs, option in printed.table2[["fs", "option"]].drop_duplicates().itertuples(index=False)
-        if fs != "reiserfs" and not any((w, fs, option) in have for w in WORKLOADS)
+        if fs not in GONE and not any((w, fs, option) in have for w in WORKLOADS)
     }
     if not lacking:
         return []

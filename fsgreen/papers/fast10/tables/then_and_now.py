@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.analysis.tables import NOT_RUN
-from fsgreen.papers.fast10.reference import KEY, WORKLOADS, throughput_changes
+from fsgreen.papers.fast10.reference import GONE, KEY, WORKLOADS, throughput_changes
 
 INSIDE, OUTSIDE, UNKNOWN = "inside", "outside", "no interval"
 TEXTS = [
@@ -96,8 +96,8 @@ def _percent(ratio_x: float) -> str:
 def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     """Return a row per published outcome and a column per outcome of the campaign, throughput.
 
-    A cell is an option of a file system under a workload. File systems that no kernel has any more
-    are left out.
+    A cell is an option of a file system under a workload. A file system that today's kernels lack
+    is left out, unless the campaign has options of it.
 
     Parameters
     ----------
@@ -107,16 +107,18 @@ def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
         The table `effects.csv`; may be empty.
     """
     ours = of_options(effects, ["outcome", "ratio_x"])
-    both = throughput_changes(printed).merge(ours, on=KEY, how="left")
+    then = throughput_changes(printed)
+    absent = then["file_system"].isin(GONE) & ~then["file_system"].isin(ours["file_system"])
+    both = then[~absent].merge(ours, on=KEY, how="left")
     change, outcome = both["change_percent"], both["outcome"]
-    then = np.select([change.isna(), change > 0], [DASH, HIGHER], LOWER)
+    published = np.select([change.isna(), change > 0], [DASH, HIGHER], LOWER)
     different = outcome == "different"
     now = np.select(
         [outcome.isna(), different & (both["ratio_x"] > 1), different, outcome == "equivalent"],
         [NOT_RUN, HIGHER, LOWER, DASH],
         OPEN,
     )
-    counts = pd.crosstab(then, now).reindex(
+    counts = pd.crosstab(published, now).reindex(
         index=[HIGHER, LOWER, DASH], columns=[HIGHER, LOWER, DASH, OPEN, NOT_RUN], fill_value=0
     )
     return counts.rename_axis("published").rename_axis(None, axis="columns").reset_index()
