@@ -298,6 +298,7 @@ def row(planned, levels, rate, power_w, boundary):
         "device_read_percent": 0.5 if str(levels["workload"]).startswith("web") else 80.0,
         "device_write_percent": 100.0,
         "device_request_s": 0.004,
+        "device_busy_percent": 99.0,
         "block_b": 4096,
         "inode_b": 256 if levels["file_system"] == "xfs" else 128,
         "allocation_groups_count": np.nan,

@@ -19,6 +19,12 @@ GEOMETRY = {
 }
 """Columns for what is read back from a file system after mkfs."""
 
+DISK = "disk"
+"""The meter of a simulated disk, and its name in the record."""
+
+UNLOADED = ("unloaded", "standby", "spin-up", "spin-down")
+"""States of a disk that rests at another power."""
+
 STATE_COLUMNS = (
     *("device_read_percent", "device_write_percent", "device_request_s", "device_busy_percent"),
     *("resident_percent", "files_b", "memory_limit_b", "data_over_memory_x", "events_count"),
@@ -33,7 +39,8 @@ def device_served(
     """Return what the device served, for each byte of the workload too, and how long it was busy.
 
     Of writes those of the flush as well, which brings there what the workload had written. Empty
-    where no counter of the kernel is the device's own, or nothing was asked of it.
+    where no counter of the kernel is the device's own, or nothing was asked of it. Of the disk of a
+    guest, which counts no time, a simulated disk that turns tells it itself.
     """
     measured_s = [phase.span_s for phase in record.measured]
     written_s = [
@@ -46,6 +53,8 @@ def device_served(
     }
     names = ("disk_busy_s", "disk_reads_count", "disk_writes_count")
     busy_s, reads, writes = (counted(host, name, measured_s) for name in names)
+    if math.isnan(busy_s):
+        busy_s = busy_by_account(record)
     return {
         **{f"device_{way}_b": bytes_b for way, bytes_b in moved_b.items()},
         **{
@@ -57,6 +66,21 @@ def device_served(
             100 * busy_s, sum(end_s - start_s for start_s, end_s in measured_s)
         ),
     }
+
+
+def busy_by_account(record: TrialRecord) -> float:
+    """Return how long a simulated disk that turns did not rest, by its own account of energy.
+
+    At any moment it is in one of its states, so it rested as long as its power at rest takes for
+    the energy of that state. The idle phases tell that power: the lower one, as a request may fall
+    into the other. NaN without such an account, or where a head was unloaded.
+    """
+    energy = record.energy.get(DISK)
+    parts_j = (record.simulated or {}).get("parts_j", {}).get(DISK, {})
+    if energy is None or "seek" not in parts_j or any(parts_j.get(name) for name in UNLOADED):
+        return math.nan
+    rest_w = float(np.fmin(energy.idle_power_before_w, energy.idle_power_after_w))
+    return float(np.maximum(0.0, energy.duration_s - parts_j["idle"] / rest_w))
 
 
 def made(record: TrialRecord) -> dict[str, float]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import TrialFailed
 from fsgreen.trial import MemoryUse
 from fsgreen.workloads import groups
 from fsgreen.workloads.groups import Group
@@ -99,7 +99,9 @@ def bounded(bounds: Bounds) -> Iterator[Bounded]:
     Raises
     ------
     FsgreenError
-        If it cannot be bounded here, or the programs took more memory than that by themselves.
+        If it cannot be bounded here.
+    TrialFailed
+        If the programs took more memory than that by themselves.
     """
     told = Bounded()
     if not bounds.controllers:
@@ -116,7 +118,7 @@ def bounded(bounds: Bounds) -> Iterator[Bounded]:
             told.memory, killed = _use(group, bounds.memory_b)
         groups.remove(group)
         if killed and told.memory is not None:
-            raise FsgreenError(
+            raise TrialFailed(
                 f"the workload alone took more memory than its {told.memory.limit_b >> 20} MiB: "
                 "the kernel ended it",
                 next_step="a larger memory_mib in the study, or a larger scale of this workload "

@@ -81,6 +81,12 @@ SHIPPED = {
         "eaf5ebecdd388d40bac7cf51872181c65530ecd1ff8a64385ed01169d7ee1c32",
         "98298b5ac4ee7d3cc8ca27a957df3a67734c212c9e147aa4fcff5b9cf894d9b9",
     ),
+    "fast10-vm-disk": (
+        "fast10",
+        "vm-disk",
+        "3998e5a50f317b41bb6c6e5b6e92ba1d3e7d38199481d367fc8296115d77375c",
+        "ca167ea61292b3c3b99506f79ae7986f463f2e94f784f926a7643fa4cb92612c",
+    ),
     "fast10-fleet.loop": (
         "fast10",
         "fleet",

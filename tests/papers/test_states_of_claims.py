@@ -75,6 +75,7 @@ ELSEWHERE = [
     ("file_ext2_ext3", "device_read_percent", 0.0),
     ("file_ag_perf", "device_write_percent", 0.3),
     ("file_journal", "device_request_s", 3e-4),
+    ("file_blk_xfs", "device_busy_percent", 72.0),
     ("mail_fsync_penalty", "device_request_s", 2e-5),
     ("mail_fsync_penalty", "device_write_percent", 0.0),
     ("mail_fsync_micro", "device_request_s", 2e-5),

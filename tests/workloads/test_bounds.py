@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fsgreen import elsewhere
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import MemoryUse
 from fsgreen.workloads import bounds, groups, process
 from fsgreen.workloads.bounds import Bounds, Traffic
@@ -60,7 +60,7 @@ def test_files_larger_than_the_memory_do_not_stay_in_it(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("controller")
 def test_a_program_that_needs_more_by_itself_is_told_so() -> None:
-    short = pytest.raises(FsgreenError, match="alone took more memory than its 16 MiB")
+    short = pytest.raises(TrialFailed, match="alone took more memory than its 16 MiB")
     with short as caught, bounds.bounded(Bounds(16 * MIB)):
         process.run([sys.executable, "-c", f"print(len(b'x' * {256 * MIB}))"])
     assert "memory_mib" in str(caught.value.next_step)
