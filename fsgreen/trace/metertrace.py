@@ -47,6 +47,8 @@ class MeterTrace:
         The spans of energies, budgets and flaws. Methods take the place of a span, from 0.
     edges_s : array_like
         Rising times, shape (k + 1,), between which `series_w` returns the power.
+    bins_s : array_like
+        The same for `binned_w`.
     clock : ClockFit, optional
         The fit that converted the times to the host's clock; None if they are the host's own.
     means : bool
@@ -58,6 +60,7 @@ class MeterTrace:
         info: MeterInfo,
         spans: Spans,
         edges_s: ArrayLike = (),
+        bins_s: ArrayLike = (),
         *,
         clock: ClockFit | None = None,
         means: bool = False,
@@ -73,7 +76,9 @@ class MeterTrace:
         ends_s = np.ravel(self._spans)
         means_s = self._edges_s if self._is_fast else ()
         knots_s = np.unique([*ends_s, *(ends_s - shift_s), *(ends_s + shift_s), *means_s])
-        self._slots = (MeanSlots if means else Slots)(knots_s)
+        slots = MeanSlots if means else Slots
+        self._slots, self._bins = slots(knots_s), slots(np.asarray(bins_s, dtype=float))
+        self._filled = (self._slots, self._bins) if np.size(bins_s) else (self._slots,)
         self._checks = [SpanChecks(*span, info) for span in self._spans]
         self._excerpts = [Excerpt(*span) for span in self._spans]
         self._rising = True
@@ -117,9 +122,10 @@ class MeterTrace:
         if self._rising:
             for excerpt in self._excerpts:
                 excerpt.feed(piece)
-            if self._count:
-                self._slots.add_segment(self._last, first)
-            self._slots.add(time_s, power_w, segments)
+            for slots in self._filled:
+                if self._count:
+                    slots.add_segment(self._last, first)
+                slots.add(time_s, power_w, segments)
             if not self._is_fast:
                 self._interpolate(time_s, power_w)
         for checks in self._checks:
@@ -205,6 +211,17 @@ class MeterTrace:
         outside = (starts_s < self._first[0]) | (ends_s > self._last[0])
         return np.where(outside, np.nan, joules / (ends_s - starts_s))
 
+    def binned_w(self) -> Floats:
+        """Return the mean power of each bin, shape (k,), in watts.
+
+        NaN if the trace does not cover the bin, or has a reading without a value in it. Raises
+        FsgreenError if the trace is unordered.
+        """
+        self._refuse_disorder()
+        edges_s = self._bins.knots_s
+        outside = (edges_s[:-1] < self._first[0]) | (edges_s[1:] > self._last[0])
+        return np.where(outside, np.nan, self._bins.energy_j[1:-1] / np.diff(edges_s))
+
     def _interpolate(self, time_s: Floats, power_w: Floats) -> None:
         """Interpolate the power at the edges between these readings and the previous one."""
         if self._count:
@@ -256,17 +273,22 @@ class MeterTrace:
 
 
 def reduce_power(
-    file: Path, infos: Mapping[str, MeterInfo], spans: Spans, edges_s: ArrayLike = ()
+    file: Path,
+    infos: Mapping[str, MeterInfo],
+    spans: Spans,
+    edges_s: ArrayLike = (),
+    bins_s: Mapping[str, ArrayLike] = {},
 ) -> dict[str, MeterTrace]:
     """Return the reduced trace of each meter of `infos` in a `power.parquet`.
 
-    Meters are reduced in parallel. The memory is limited by the row groups of the file for each
-    span, for any length of the file. Raises FsgreenError if the file cannot be read. A meter
-    without readings has no energy: its methods raise FsgreenError.
+    `edges_s`, and `bins_s` of each meter by its name, are those of `MeterTrace`. Meters are reduced
+    in parallel. The memory is limited by the row groups of the file for each span, for any length
+    of the file. Raises FsgreenError if the file cannot be read. A meter without readings has no
+    energy: its methods raise FsgreenError.
     """
 
     def reduced(name: str) -> MeterTrace:
-        trace = MeterTrace(infos[name], spans, edges_s)
+        trace = MeterTrace(infos[name], spans, edges_s, bins_s.get(name, ()))
         with PowerFile(file) as power:
             for piece in power.pieces(name):
                 trace.feed(piece)

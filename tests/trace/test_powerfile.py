@@ -77,6 +77,29 @@ def test_means_of_a_fast_meter_are_those_of_its_readings(file: Path) -> None:
     assert fast.series_w() == pytest.approx(means_w, rel=1e-3)
 
 
+def test_bins_are_means_and_change_nothing_else(file: Path) -> None:
+    """Also of a slow meter; and no energy may hang on who wants its power over time."""
+    of, bins = {"a": FAST, "slow": INFO}, {"a": np.arange(101, 125.1, 0.5), "slow": [101, 103, 105]}
+    plain = trace.reduce_power(file, of, [SPAN], EDGES_S)
+    binned = trace.reduce_power(file, of, [SPAN], EDGES_S, bins)
+    assert binned["slow"].binned_w() == pytest.approx([202, 204])
+    halves_w = binned["a"].binned_w().reshape(-1, 2)
+    assert halves_w.mean(axis=1) == pytest.approx(binned["a"].series_w(), rel=1e-12)
+    for name, without in plain.items():
+        assert without.binned_w().size == 0
+        assert without.energy_j() == binned[name].energy_j()
+        assert without.series_w().tolist() == binned[name].series_w().tolist()
+
+
+def test_a_bin_without_a_value_has_no_power() -> None:
+    """Outside of the trace, or with a reading that holds none."""
+    readings = wave(1)
+    readings.loc[15_000, "power_w"] = np.nan
+    reduced = trace.MeterTrace(FAST, [(100.0, 130.0)], bins_s=[99.0, 101.0, 102.0, 103.0, 131.0])
+    reduced.feed(trace.powerfile.Piece.of(readings))
+    assert np.isnan(reduced.binned_w()).tolist() == [True, True, False, True]
+
+
 @pytest.mark.parametrize("column", ["voltage_v", "current_a"])
 def test_volts_or_amperes_over_range_are_found_in_a_file_of_any_length(
     tmp_path: Path, column: str, monkeypatch
