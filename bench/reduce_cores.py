@@ -30,7 +30,7 @@ from fsgreen.fleet import certificates
 
 CORES = 2
 TARGET_X = 0.6
-TABLES = ("trials", "series", "latency", "finishes")
+TABLES = ("trials", "series", "latency", "finishes", "power_over_time")
 
 HEAD = ("way", "seconds", "of one process", "target")
 WIDTHS = (26, 24, 24, 14)

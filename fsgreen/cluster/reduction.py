@@ -58,6 +58,7 @@ class Made(Strict):
     series: Bytes
     latency: Bytes
     finishes: Bytes
+    power_over_time: Bytes
 
 
 def plan_text(plan: Plan) -> str:
@@ -105,6 +106,7 @@ def made(sent: Given) -> Made:
         series=_parquet(came.series),
         latency=_parquet(came.latency),
         finishes=_parquet(came.finishes),
+        power_over_time=_parquet(came.power_over_time),
     )
 
 
@@ -112,16 +114,17 @@ def part(came: Made) -> Part:
     """Return what came of a trial; raises FsgreenError where it is none of that."""
     try:
         row, cell = json.loads(came.row), json.loads(came.cell)
-        series, latency, finishes = (
-            pd.read_parquet(BytesIO(table)) for table in (came.series, came.latency, came.finishes)
-        )
+        tables = [
+            pd.read_parquet(BytesIO(table))
+            for table in (came.series, came.latency, came.finishes, came.power_over_time)
+        ]
     except (OSError, ValueError, RecursionError) as error:
         raise FsgreenError(
             f"the result of a trial cannot be read: {error}", next_step=SAME_VERSION
         ) from error
     if not (isinstance(row, dict) and isinstance(cell, dict)):
         raise FsgreenError("the result of a trial has no row", next_step=SAME_VERSION)
-    return Part(row, cell, series, latency, finishes)
+    return Part(row, cell, *tables)
 
 
 def _sent(trial: Trial) -> list[str]:

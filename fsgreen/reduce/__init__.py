@@ -81,8 +81,9 @@ __all__ = [
 def write(campaign: str) -> Path:
     """Reduce a campaign to its tables; return their folder.
 
-    These are `trials.csv`, `series.csv`, `latency.csv` and `finishes.csv`, and `raw.sha256`: the
-    bytes that they, and all that is made later, rest on, for `sha256sum --check`.
+    These are `trials.csv`, `series.csv`, `latency.csv`, `finishes.csv` and `power_over_time.csv`,
+    and `raw.sha256`: the bytes that they, and all that is made later, rest on, for `sha256sum
+    --check`.
 
     Every raw file is compared with the hash in its record first (rule 22), and trials are pooled
     only where plan, boundary and machine agree (rules 1, 9, 19).
@@ -122,7 +123,8 @@ def _write_measured(campaign: str) -> None:
         campaign,
         "latency",
     )
-    write_table(pd.concat([part.finishes for part in parts]), campaign, "finishes")
+    for name in ("finishes", "power_over_time"):
+        write_table(pd.concat([getattr(part, name) for part in parts]), campaign, name)
 
 
 def discarded_trials(campaign: str) -> pd.DataFrame:

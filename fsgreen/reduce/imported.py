@@ -13,6 +13,7 @@ from fsgreen.design.begun import read_identity, read_plan
 from fsgreen.design.imported import study_of_runs
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import QUANTILES
+from fsgreen.reduce.power_over_time import COLUMNS as OVER_TIME
 from fsgreen.reduce.rows import CPU_STATES, ERROR_TERMS, LATENCIES
 from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import read_csv, write_table
@@ -39,6 +40,7 @@ OTHERS = {
     "series": ("trial", "time_s", "throughput_ops_s", "power_w"),
     "latency": (*factors.names(), "flowop", "operation", "work_ops", *QUANTILES),
     "finishes": ("trial", "rank", "ended_s"),
+    "power_over_time": OVER_TIME,
 }
 """Tables of what goes on inside a trial, of which an import knows nothing."""
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.design import Plan
+from fsgreen.reduce.power_over_time import power_over_time
 from fsgreen.reduce.rows import Traces, finishes_of, series_of, trial_row
 from fsgreen.trace import MeterEnergy
 from fsgreen.trial import Trial
@@ -28,6 +29,7 @@ class Part:
     series: pd.DataFrame
     latency: pd.DataFrame
     finishes: pd.DataFrame
+    power_over_time: pd.DataFrame
 
 
 def reduced(plan: Plan, with_attached: WithAttached) -> Part:
@@ -40,4 +42,5 @@ def reduced(plan: Plan, with_attached: WithAttached) -> Part:
         series=series_of(traces),
         latency=traces.latency[HISTOGRAM],
         finishes=finishes_of(trial),
+        power_over_time=power_over_time(trial, traces.binned_w),
     )

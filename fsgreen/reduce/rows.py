@@ -14,6 +14,7 @@ import pandas as pd
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
+from fsgreen.reduce.power_over_time import bins_s
 from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of, windows_of
 from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
@@ -34,13 +35,14 @@ class Traces:
     """The tables of one trial, each read once.
 
     `cell` has the level of every factor. `power_w` has the power of each meter of the trial in the
-    seconds of `ops`; `energy` what each meter says, those included that were attached later;
-    `chosen` the meters that the efficiency is over.
+    seconds of `ops`, and `binned_w` in its bins (`bins_s`); `energy` what each meter says, those
+    included that were attached later; `chosen` the meters that the efficiency is over.
     """
 
     trial: Trial
     cell: Mapping[str, Any]
     power_w: Mapping[str, np.ndarray]
+    binned_w: Mapping[str, np.ndarray]
     energy: Mapping[str, MeterEnergy]
     chosen: tuple[str, ...]
     ops: pd.DataFrame
@@ -73,7 +75,8 @@ class Traces:
         else:
             edges_s = [ends_s[0] - ops["duration_s"].iloc[0], *ends_s] if len(ops) else ()
             of_rows = slice(None)
-        power = reduce_power(trial.folder / "power.parquet", infos, [*measured, *idles], edges_s)
+        file, bins = trial.folder / "power.parquet", bins_s(trial)
+        power = reduce_power(file, infos, [*measured, *idles], edges_s, bins)
         energy = {
             name: record.energy.get(name)
             or meter_energy(name, infos[name], reduced, measured, len(idles))
@@ -81,8 +84,9 @@ class Traces:
         } | dict(attached or {})
         chosen = _chosen(plan, infos, energy, trial.folder)
         series_w = {name: reduced.series_w()[of_rows] for name, reduced in power.items()}
+        binned_w = {name: power[name].binned_w() for name in infos if name in bins}
         cell = plan.levels(Cell(**record.cell))
-        return cls(trial, cell, series_w, energy, chosen, ops, host, latency)
+        return cls(trial, cell, series_w, binned_w, energy, chosen, ops, host, latency)
 
     @property
     def over(self) -> MeterEnergy:

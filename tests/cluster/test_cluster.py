@@ -28,7 +28,7 @@ from tests.patience import wait_for
 
 pytestmark = pytest.mark.slow
 
-TABLES = ("trials", "series", "latency", "finishes")
+TABLES = ("trials", "series", "latency", "finishes", "power_over_time")
 ANALYSED = ("confounds", "cells", "effects", "trust")
 
 LEND = """

@@ -47,7 +47,7 @@ def test_what_comes_back_is_what_would_be_made_here(trial: WithAttached) -> None
     pd.testing.assert_frame_equal(*rows, check_exact=True)
     assert (list(here.row), here.cell) == (list(there.row), there.cell)
     assert rows[0]["energy_late_j"].isna().all()
-    for table in ("series", "latency", "finishes"):
+    for table in ("series", "latency", "finishes", "power_over_time"):
         pd.testing.assert_frame_equal(getattr(here, table), getattr(there, table), check_exact=True)
 
 
@@ -68,7 +68,8 @@ def test_garbage_for_a_trial_is_refused(plan: str, attached: str, files: dict[st
 @generated(st.sampled_from(["{}", "[]", "{", "[" * 100_000]), st.binary())
 def test_garbage_for_what_came_of_a_trial_is_refused(text: str, table: bytes) -> None:
     with pytest.raises(FsgreenError):
-        reduction.part(Made(row=text, cell=text, series=table, latency=table, finishes=table))
+        names = ("series", "latency", "finishes", "power_over_time")
+        reduction.part(Made(row=text, cell=text, **dict.fromkeys(names, table)))
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"hash": 1}', "null"])

@@ -17,7 +17,7 @@ from fsgreen.fleet import certificates
 HOME = "192.0.2.1"
 LENDERS = {"one": "192.0.2.2", "two": "192.0.2.3"}
 ADDRESS = f"{HOME}:8787"
-TABLES = ("trials", "series", "latency", "finishes")
+TABLES = ("trials", "series", "latency", "finishes", "power_over_time")
 
 REDUCE = """
 import sys

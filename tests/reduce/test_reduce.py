@@ -125,6 +125,7 @@ def test_a_trial_in_windows_is_the_sum_of_them(tmp_path, monkeypatch):
     assert one["cpu_work_s"].tolist() == pytest.approx([1, 0.5, 1])
     assert one["cpu_steal_percent"].tolist() == [0] * 3
     assert one["core_clock_hz"].isna().all(), "no counter of cycles"
+    assert reduce.read_table("small", "power_over_time").empty
 
 
 def test_latency_is_merged_over_trials_before_quantiles(raw):

@@ -184,7 +184,7 @@ def test_the_columns_are_those_of_a_measured_campaign():
     analysed(runs_of([1.0], [2.0]))
     for name in ("measured", "mine"):
         reduce.write(name)
-    for table in ("trials", "series", "latency", "finishes"):
+    for table in ("trials", "series", "latency", "finishes", "power_over_time"):
         measured, mine = (set(reduce.read_table(name, table)) for name in ("measured", "mine"))
         assert mine <= measured
         assert {column for column in measured - mine if not OF_METERS.match(column)} == set()
