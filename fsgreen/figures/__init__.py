@@ -27,6 +27,7 @@ from fsgreen.figures.confounds import (
 )
 from fsgreen.figures.latency_profiles import latency_profiles
 from fsgreen.figures.points import points
+from fsgreen.figures.power_over_time import middle_trial, power_steps
 from fsgreen.figures.style import (
     empty,
     in_order,
@@ -66,12 +67,14 @@ __all__ = [
     "level_dots",
     "look_of",
     "marks_by_level",
+    "middle_trial",
     "modelled",
     "new",
     "note",
     "offset_curve",
     "png",
     "points",
+    "power_steps",
     "queue_curve",
     "save",
     "semantics",

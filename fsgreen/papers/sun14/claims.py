@@ -19,8 +19,10 @@ from fsgreen.design import Cell
 from fsgreen.papers.sun14.published import RECOMPUTED
 from fsgreen.papers.sun14.reference import (
     FILE_SYSTEMS,
+    LEADERS,
     SCHEDULERS,
     WORKLOADS,
+    Pair,
     Printed,
     pair,
     pairs,
@@ -36,11 +38,7 @@ AI, IOPS, POWER = "efficiency", "throughput", "power"
 MOST = 0.5
 """A claim on most cases holds if it does in more than this share of them."""
 
-BEST = {
-    "varmail": ("ext2", "cfq"),
-    "fileserver": ("ext2", "deadline"),
-    "webserver": ("ext3", "cfq"),
-}
+BEST = {workload: of_metric[AI] for workload, of_metric in LEADERS.items()}
 """The pair with the largest AI of SSD-I, by workload."""
 
 
@@ -106,7 +104,7 @@ def _never() -> stats.Estimate:
     raise AssertionError("cells that lack trials are not compared")
 
 
-def _winners(workload: str, of_metric: dict[str, tuple[str, str]]) -> Check:
+def _winners(workload: str, of_metric: Mapping[str, Pair]) -> Check:
     """Return the check of the pairs that lead a workload: AI and throughput high, power low."""
 
     def check(source: Source, numbers: Numbers) -> Iterator[Part]:
@@ -206,15 +204,8 @@ def _each_once(cases: Sequence[tuple[Cell, Cell]]) -> tuple[Cell, ...]:
 CHECKS: Mapping[str, Check] = {
     "metric_identity": metric_identity,
     **functions_of(vars(), "source"),
-    "mail_best": _winners(
-        "varmail", {AI: BEST["varmail"], POWER: ("ext2", "cfq"), IOPS: ("ext3", "none")}
-    ),
-    "files_best": _winners(
-        "fileserver",
-        {AI: BEST["fileserver"], IOPS: ("ext2", "deadline"), POWER: ("nilfs2", "cfq")},
-    ),
-    "web_best": _winners(
-        "webserver", {AI: BEST["webserver"], IOPS: ("ext2", "none"), POWER: ("nilfs2", "cfq")}
-    ),
+    "mail_best": _winners("varmail", LEADERS["varmail"]),
+    "files_best": _winners("fileserver", LEADERS["fileserver"]),
+    "web_best": _winners("webserver", LEADERS["webserver"]),
 }
 """The functions above by their name in `claims.yaml`."""

@@ -1,4 +1,4 @@
-"""Figures 3, 7 and 11 of sun14 and its tables: performance, power and AI of SSD-I, pair by pair."""
+"""The figures of sun14 and its tables: performance, power and AI of SSD-I, pair by pair."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from fsgreen.figures import (
     shift,
     styled,
 )
+from fsgreen.papers.sun14 import cemp
 from fsgreen.papers.sun14.reference import SCHEDULER_NAME, WORKLOADS, Printed
 from fsgreen.reduce import read_table
 
@@ -41,14 +42,17 @@ only its watts beside it."""
 
 
 def write(campaign: str) -> Path:
-    """Write figures 3, 7 and 11 and all tables; return the folder of the figures."""
+    """Write the figures of SSD-I and all tables; return the folder of the figures."""
     cells, printed = as_shown(read_table(campaign, "cells")), Printed.load()
+    bins = cemp.of_disk(campaign)
     keep = keeper(campaign)
     for workload, number in NUMBERS.items():
         rows = printed.table3 if workload == PRINTED_ON[0] else None
         keep(by_pair(cells, workload, rows), f"fig{number}")
+    for workload, number in cemp.NUMBERS.items():
+        keep(cemp.over_time(cells, bins, workload, printed), f"fig{number}")
     keep_common(campaign)
-    write_tables(campaign, cells)
+    write_tables(campaign, cells, cemp.table(cells, bins, printed))
     return paths.results(campaign) / "figures"
 
 
@@ -109,12 +113,16 @@ def _published(
         )
 
 
-def write_tables(campaign: str, cells: pd.DataFrame) -> None:
-    """Write `tables/pairs` and `tables/changes`, as CSV and TeX."""
+def write_tables(campaign: str, cells: pd.DataFrame, leaders: pd.DataFrame) -> None:
+    """Write `tables/pairs`, `tables/leaders` and `tables/changes`, as CSV and TeX."""
     write_all(
         campaign,
         {
             "pairs": ("Every pair, on a simulated SSD-I; AI is over the SSD alone", pairs(cells)),
+            "leaders": (
+                "What leads here and in print, and between which watts its power moves in a trial",
+                leaders,
+            ),
             "changes": (
                 "Each file system over ext2, and each scheduler over CFQ",
                 changes(read_table(campaign, "effects")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
 from fsgreen.analysis.printed import PrintedPaper, by
@@ -21,6 +22,28 @@ SCHEDULER_NAME = {
     "mq-deadline": "mq-deadline",
 }
 DRIVES = ("SSD-I", "SSD-S", "SSD-K")
+
+Pair = tuple[str, str]
+"""A file system and a scheduler."""
+
+LEADERS: Mapping[str, Mapping[str, Pair]] = {
+    "varmail": {
+        "efficiency": ("ext2", "cfq"),
+        "power": ("ext2", "cfq"),
+        "throughput": ("ext3", "none"),
+    },
+    "fileserver": {
+        "efficiency": ("ext2", "deadline"),
+        "throughput": ("ext2", "deadline"),
+        "power": ("nilfs2", "cfq"),
+    },
+    "webserver": {
+        "efficiency": ("ext3", "cfq"),
+        "throughput": ("ext2", "none"),
+        "power": ("nilfs2", "cfq"),
+    },
+}
+"""The pairs of SSD-I that lead in print, by workload and metric; by power, that with the least."""
 
 
 class Printed(PrintedPaper):
