@@ -48,7 +48,8 @@ def of_readers(clock, claims, luck):
 def of_cells(cells, treatments, claims, luck):
     speed = partial(speed_of, luck=luck)
     trials = synthetic.frame_of(cells, speed, lambda cell: 2 * speed(cell), "wall", blocks=5)
-    trials = trials.assign(allocation_groups_count=4.0)
+    moves_w = trials["power_w"] / 10
+    trials = trials.assign(allocation_groups_count=4.0, power_range_w=moves_w)
     return Source(trials, 0.05, claims.needs, "wall", treatments=treatments)
 
 

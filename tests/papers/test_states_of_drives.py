@@ -57,6 +57,7 @@ def of_ssds(**found):
         own = found.get(workload.removesuffix("-sun14"), {})
         for column, value in {**columns, **own}.items():
             table.loc[table["workload"] == workload, column] = value
+    table = table.assign(power_range_w=0.5)
     return sun14.OfSimulatedDrive(table, 0.05, OF_SSDS.needs, "modelled", treatments=())
 
 
@@ -103,7 +104,7 @@ def test_a_claim_on_a_drive_is_judged_in_its_state_and_in_no_other(slug, found):
     assert all(one.way for part in elsewhere for one in part.found)
 
 
-@pytest.mark.parametrize("slug", ["s_fs_lowest_perf", "s_ws_highest"])
+@pytest.mark.parametrize("slug", ["s_fs_lowest_perf", "s_fs_gc_swings", "s_ws_highest"])
 def test_workloads_are_not_held_against_each_other_on_a_drive_that_alone_is_slowed(slug):
     """A drive ten times slower decided how far a server that memory answers leads the others."""
     parts_of_web = [part for part in parts(slug, of_ssds(**SLOWED)) if "webserver" in part.what]

@@ -1,5 +1,7 @@
 """Cemp of sun14: the pairs that lead here are found from cells, and stand beside those in print."""
 
+import math
+
 import pandas as pd
 import pytest
 import synthetic
@@ -8,6 +10,7 @@ from matplotlib.patches import Rectangle
 from fsgreen import reduce
 from fsgreen.analysis.cells import cells_table
 from fsgreen.papers.sun14 import cemp
+from fsgreen.papers.sun14.disk import RANGE, of_disk, with_range
 from fsgreen.papers.sun14.reference import LEADERS, WORKLOADS, Printed, pairs
 
 PRINTED = Printed.load()
@@ -31,7 +34,7 @@ def trials():
 
 
 def bins_of(table):
-    """Power over time as `cemp.of_disk` gives it: half a watt down and up around the mean."""
+    """Power over time as `of_disk` gives it: half a watt down and up around the mean."""
     parts = (table.assign(time_s=s, power_w=table["power_w"] + w) for s, w in ((1, -0.5), (2, 0.5)))
     return pd.concat(parts)
 
@@ -110,9 +113,18 @@ def test_power_over_time_of_another_meter_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     synthetic.write_raw("small", synthetic.make_plan())
     reduce.write("small")
-    bins = cemp.of_disk("small")
+    bins = of_disk("small")
     assert {*bins["power_w"]} == {10.0}
     assert len(bins) == 4 * 5 and {"workload", "file_system", "scheduler"} <= {*bins}
+
+
+def test_a_trial_moves_from_its_least_to_its_greatest_bin():
+    table = trials()
+    lacking = bins_of(table).query("trial != 'b01-001'")
+    moves_w = with_range(table, lacking).set_index("trial")[RANGE]
+    assert math.isnan(moves_w.pop("b01-001")), "no bins, which is not a power that stands still"
+    assert moves_w.tolist() == pytest.approx([1.0] * len(moves_w))
+    assert with_range(table, lacking.head(0))[RANGE].isna().all()
 
 
 def test_a_campaign_without_the_workload_says_so(cells):

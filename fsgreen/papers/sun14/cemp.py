@@ -23,13 +23,10 @@ from fsgreen.papers.sun14.reference import (
     Printed,
     pair,
 )
-from fsgreen.reduce import at, factors_of, read_table
+from fsgreen.reduce import at
 from fsgreen.words import digits
 
 NUMBERS = dict(zip(WORKLOADS, (6, 10, 14), strict=True))
-
-METER = "disk"
-"""The meter of the SSD alone, as the aggregative indicator is over it."""
 
 CRITERIA = {
     "throughput": "highest performance",
@@ -59,13 +56,6 @@ class Leader(NamedTuple):
         """Return the pair as people write it."""
         file_system, scheduler = self.pair
         return f"{look_of(file_system).name} under {SCHEDULER_NAME[scheduler]}"
-
-
-def of_disk(campaign: str) -> pd.DataFrame:
-    """Return the power of the SSD over time, with the levels of the trials."""
-    bins, trials = (read_table(campaign, name) for name in ("power_over_time", "trials"))
-    levels = trials[["trial", *factors_of(trials)]]
-    return bins[bins["meter"] == METER].merge(levels, on="trial")
 
 
 def leaders(cells: pd.DataFrame, workload: str, printed: Printed) -> list[Leader]:
@@ -105,7 +95,7 @@ def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: P
     cells, workload, printed
         As for `leaders`.
     bins : DataFrame
-        The table of `of_disk`.
+        The table of `disk.of_disk`.
     """
     figure = new(3.6)
     of_workload = bins[bins["workload"] == f"{workload}-sun14"]
@@ -124,12 +114,11 @@ def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: P
     panels[0][0].set_ylabel("leads here (W)")
     panels[1][0].set_ylabel("leads in print (W)")
     panels[1][1].set_xlabel("seconds since the start of the measurement")
-    width_s, run_s = of_workload["time_s"].min(), printed.method["workloads"]["run_time_s"]
+    bin_s, run_s = of_workload["time_s"].min(), printed.method["workloads"]["run_time_s"]
     note(
         figure,
-        f"means of {digits(width_s)} s; the trial in the middle by its mean power, the others pale; "
-        f"grey: the range that is printed of the real SSD-I over {run_s} s; here its power is that "
-        "of a model",
+        f"means of {digits(bin_s)} s; the trial in the middle by its mean power, others pale; grey: "
+        f"the range that is printed of the real SSD-I over {run_s} s; power here is a model's",
     )
     return figure
 

@@ -16,6 +16,7 @@ from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import ABOVE, Band, Part, by_construction
 from fsgreen.design import Cell
+from fsgreen.papers.sun14.disk import of_disk, with_range
 from fsgreen.papers.sun14.published import RECOMPUTED
 from fsgreen.papers.sun14.reference import (
     FILE_SYSTEMS,
@@ -57,6 +58,7 @@ class OfSimulatedDrive(Source):
 def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
     """Return what claims are judged on, by the kind of testbed that it is."""
     source = claims.source_of(campaign, of_paper.needs)
+    source = replace(source, trials=with_range(source.trials, of_disk(campaign)))
     if simulated_disk(campaign) is not None:
         source = OfSimulatedDrive(**vars(source))
     return {claims.testbed_of(campaign): source}

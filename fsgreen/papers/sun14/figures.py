@@ -26,6 +26,7 @@ from fsgreen.figures import (
     styled,
 )
 from fsgreen.papers.sun14 import cemp
+from fsgreen.papers.sun14.disk import of_disk
 from fsgreen.papers.sun14.reference import SCHEDULER_NAME, WORKLOADS, Printed
 from fsgreen.reduce import read_table
 
@@ -44,7 +45,7 @@ only its watts beside it."""
 def write(campaign: str) -> Path:
     """Write the figures of SSD-I and all tables; return the folder of the figures."""
     cells, printed = as_shown(read_table(campaign, "cells")), Printed.load()
-    bins = cemp.of_disk(campaign)
+    bins = of_disk(campaign)
     keep = keeper(campaign)
     for workload, number in NUMBERS.items():
         rows = printed.table3 if workload == PRINTED_ON[0] else None
