@@ -73,7 +73,7 @@ def leaders(cells: pd.DataFrame, workload: str, printed: Printed) -> list[Leader
     """
     of_paper = (cells["workload"] == f"{workload}-sun14") & cells["scheduler"].isin(SCHEDULERS)
     points = printed.points(str(NUMBERS[workload]))
-    found = []
+    found: list[Leader] = []
     for metric, panel in zip(CRITERIA, "abc", strict=True):
         column = metrics.get(metric).column
         ran = cells[of_paper & steady(cells, metric)].dropna(subset=[column])
@@ -117,8 +117,8 @@ def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: P
     bin_s, run_s = of_workload["time_s"].min(), printed.method["workloads"]["run_time_s"]
     note(
         figure,
-        f"means of {digits(bin_s)} s; the trial in the middle by its mean power, others pale; grey: "
-        f"the range that is printed of the real SSD-I over {run_s} s; power here is a model's",
+        f"means of {digits(bin_s)} s; the trial in the middle by its mean power, others pale; "
+        f"grey: the range that is printed of the real SSD-I over {run_s} s; power here is a model's",
     )
     return figure
 
