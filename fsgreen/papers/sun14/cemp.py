@@ -118,7 +118,7 @@ def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: P
     note(
         figure,
         f"means of {digits(bin_s)} s; the trial in the middle by its mean power, others pale; "
-        f"grey: the range that is printed of the real SSD-I over {run_s} s; power here is a model's",
+        f"grey: the range printed of the real SSD-I over {run_s} s; power here is a model's",
     )
     return figure
 
