@@ -89,7 +89,7 @@ def test_a_figure_has_what_runs_here_beside_the_printed_ranges(cells, workload, 
     assert said(drawn)[0].startswith("XFS under Deadline\n") and "ops/s" in said(drawn)[0]
     assert said(drawn)[1].splitlines()[-1].endswith(" W")
     small_print = " ".join(drawn.get_supxlabel().split())
-    assert "means of 1 s" in small_print and "over 600 s" in small_print
+    assert "means of 1 s;" in small_print and "over 600 s; boundary here: modelled" in small_print
 
 
 def test_the_table_has_between_which_watts_power_moves(cells):

@@ -115,10 +115,11 @@ def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: P
     panels[1][0].set_ylabel("leads in print (W)")
     panels[1][1].set_xlabel("seconds since the start of the measurement")
     bin_s, run_s = of_workload["time_s"].min(), printed.method["workloads"]["run_time_s"]
+    boundaries = ", ".join(sorted({*of_workload["boundary"]}))
     note(
         figure,
         f"means of {digits(bin_s)} s; the trial in the middle by its mean power, others pale; "
-        f"grey: the range printed of the real SSD-I over {run_s} s; power here is a model's",
+        f"grey: the range printed of the real SSD-I over {run_s} s; boundary here: {boundaries}",
     )
     return figure
 
