@@ -126,7 +126,9 @@ def reduced(file: str, names: tuple[str, ...], seconds: int) -> dict[str, Any]:
     start_s = time.perf_counter()
     span = (14400.0, 14400.0 + seconds - 1)
     edges_s = np.arange(span[0], span[1] + 1)
-    power = reduce_power(Path(file), {name: info(name) for name in names}, [span], edges_s)
+    infos = {name: info(name) for name in names}
+    bins_s = dict.fromkeys(names, np.linspace(*span, 101))
+    power = reduce_power(Path(file), infos, [span], edges_s, bins_s)
     energies_j = []
     for meter in power.values():
         energies_j.append(meter.energy_j())
