@@ -69,6 +69,11 @@ def unit_of(column: str) -> str | None:
     return SUFFIXES[max(matches, key=len)] if matches else None
 
 
+def of_power(column: str) -> bool:
+    """Return whether the unit of a column has watts or joules in it."""
+    return any(word in (unit_of(column) or "") for word in ("watt", "joule"))
+
+
 def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFrame:
     """Return `table` unchanged if every numeric column carries its unit.
 

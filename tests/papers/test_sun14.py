@@ -10,7 +10,7 @@ import synthetic
 
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
-from fsgreen.analysis.claims import Claims
+from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_of
 from fsgreen.claims import combine, shown
 from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
@@ -197,6 +197,14 @@ def test_how_far_power_moves_is_judged_beside_how_high_it_is(wider_x, expected):
     assert len(moves) == len(found) / 2 == len(WORKLOADS) * len(SCHEDULERS)
     assert {part.verdict for part in moves} == {expected}
     assert {part.verdict for part in found if part not in moves} == {"reproduced"}
+
+
+def test_how_far_modelled_power_moves_decides_nothing_of_a_real_drive():
+    """Rule 19 was asked of metrics alone, and not of columns with watts."""
+    simulated = swinging("file_system", dict.fromkeys(FILE_SYSTEMS, 1.0))
+    real = Source(simulated.trials, 0.05, OF_PAPER.needs, "modelled", treatments=("file_system",))
+    assert not any(part.tested for part in parts("s_ext_overall", real))
+    assert {part.boundary for part in parts("s_ext_overall", simulated)} == {"modelled"}
 
 
 @pytest.mark.parametrize(("wider_x", "expected"), [(2.0, "reproduced"), (0.8, "reversed")])

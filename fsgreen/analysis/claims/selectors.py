@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fsgreen import units
 from fsgreen.analysis.claims.agreement import band_of
 from fsgreen.analysis.claims.cells import NamedCell, Pair, any_level, without_workload
 from fsgreen.analysis.claims.checks import worst
@@ -284,12 +285,12 @@ class _Test:
         """Return a part undecided without what it requires, and where its metric is modelled."""
         if (required := self.selector.requires) is not None:
             part = self.source.requiring(part, required, self.source.meets(required, cell))
-        if self.metric not in metrics.names() or part.ours is None:
+        if part.ours is None:
             return part
-        known = metrics.get(self.metric)
-        if known.modelled_from:
+        known = metrics.get(self.metric) if self.metric in metrics.names() else None
+        if known is not None and known.modelled_from:
             needs = f"{self.metric} as it is measured, not modelled from {known.modelled_from}"
             return replace(part, verdict="not testable here", basis=None, needs=needs)
-        if known.of_power:
+        if known.of_power if known is not None else units.of_power(self.metric):
             return self.source.about_power(replace(part, boundary=self.source.boundary))
         return part
