@@ -69,8 +69,8 @@ def power_over_time(trial: Trial, binned_w: Mapping[str, np.ndarray]) -> pd.Data
     return pd.DataFrame(
         {
             "trial": trial.name,
-            "meter": meters,
-            "boundary": [infos[name].boundary for name in meters],
+            "meter": pd.Series(meters, dtype=str),
+            "boundary": pd.Series([infos[name].boundary for name in meters], dtype=str),
             "time_s": np.concatenate([np.empty(0), *ends_s]),
             "power_w": np.concatenate([np.empty(0), *binned_w.values()]),
         }
