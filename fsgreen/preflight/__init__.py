@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fsgreen.audit.tree import HERE, Tree
-from fsgreen.preflight import able, clocks, load, power, settings
+from fsgreen.preflight import able, clocks, guest, load, power, settings
 from fsgreen.preflight.finding import DISTURBING, ORDER, Finding, Severity
 
 __all__ = ["DISTURBING", "Finding", "Severity", "check"]
@@ -29,6 +29,7 @@ def check(
     """
     findings = [
         *able.check(folder, image_b),
+        *guest.check(tree),
         *settings.check(tree),
         *load.check(tree),
         *clocks.check(tree),

@@ -1,4 +1,4 @@
-"""What can be measured at all: programs, testbeds, file systems, space, meters."""
+"""What can be measured at all: programs, testbeds but for guests, file systems, space, meters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fsgreen import paths, testbeds
 from fsgreen.audit import tools
+from fsgreen.preflight import guest
 from fsgreen.preflight.finding import Finding
 from fsgreen.stacks import filesystems
 
@@ -25,7 +26,8 @@ def check(folder: Path | None, image_b: int = IMAGE_B) -> Iterator[Finding]:
     yield from _programs()
     places = testbeds.available()
     best = next(entry for entry in places if entry.usable)
-    yield from _usable("testbed", places, None)
+    on_this_machine = [entry for entry in places if entry.name != guest.TESTBED]
+    yield from _usable("testbed", on_this_machine, None)
     yield from _usable("file system", filesystems.available(), "usable")
     place = folder or testbeds.default_folder(best.name)
     yield _space("images", place, image_b, "--folder ELSEWHERE")

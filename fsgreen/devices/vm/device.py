@@ -11,14 +11,13 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths
 from fsgreen.devices import image as images
 from fsgreen.devices import mounts, probe
 from fsgreen.devices.base import Availability, GuestAsked, OnThisMachine, Settings
 from fsgreen.devices.folders import claim
 from fsgreen.devices.levels import TRAFFIC, Levels, state_of
 from fsgreen.devices.queue import QueueState
-from fsgreen.devices.vm import boot
+from fsgreen.devices.vm import boot, needs
 from fsgreen.devices.vm import image as guest_image
 from fsgreen.devices.vm.boot import Clock, Machine
 from fsgreen.devices.vm.drive import OwnDrive, SimulatedDrive
@@ -71,15 +70,11 @@ class VmDevice(OnThisMachine):
     @staticmethod
     def available() -> Availability:
         """Return whether a guest can run here, and what is missing if not."""
-        try:
-            guest_image.require_architecture()
-            boot.require()
-        except FsgreenError as error:
-            return Availability("vm", False, error.next_step or error.what)
-        if guest_image.kept() is not None:
+        lacking = needs.lacking()
+        if lacking:
+            return Availability("vm", False, lacking[0].next_step or lacking[0].what)
+        if guest_image.made_base() is not None:
             return Availability("vm", True, f"QEMU {boot.version()}, and the image is made")
-        if paths.program("apt-get") is None:
-            return Availability("vm", False, "its image needs apt once: docs/vm.md")
         why = "QEMU; the first use makes the image from Debian packages, in about a minute"
         return Availability("vm", True, why)
 

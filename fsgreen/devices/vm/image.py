@@ -123,6 +123,32 @@ def require_architecture() -> None:
         )
 
 
+def engines() -> list[Path]:
+    """Return the programs of the workload engine. Raises `FsgreenError` if one is missing."""
+    found = []
+    for name in ENGINES:
+        program = paths.program(name)
+        if program is None:
+            raise FsgreenError(
+                f"the workload engine is not installed, or has no {name}",
+                next_step="./run engine",
+            )
+        found.append(Path(program))
+    return found
+
+
+def require_space() -> None:
+    """Raise `FsgreenError` unless the image can be made where its folder is, or would be."""
+    free_b = paths.free_b(folder())
+    if free_b < BUILD_B:
+        raise FsgreenError(
+            f"the image of the guest needs {BUILD_B >> 20} MiB to be made, "
+            f"{free_b >> 20} MiB are free",
+            where=folder(),
+            next_step="free some, or move the cache: XDG_CACHE_HOME=ELSEWHERE",
+        )
+
+
 def ensure() -> Image:
     """Return the image. It is made now if there is none, or if fsgreen's code in it has changed.
 
@@ -143,6 +169,15 @@ def ensure() -> Image:
             return _image(place / "image", place / "base", base)
 
 
+def made_base() -> dict[str, Any] | None:
+    """Return the record of the base; None if there is none of this recipe, so it must be made."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        made: dict[str, Any] = json.loads((folder() / "base" / "base.json").read_text())
+        if made["recipe_sha256"] == _recipe():
+            return made
+    return None
+
+
 def kept() -> Image | None:
     """Return the image that was made last; None if there is none. It makes nothing."""
     place = folder()
@@ -155,12 +190,10 @@ def kept() -> Image | None:
 
 def _base(base: Path, apt: Path) -> dict[str, Any]:
     """Make the base if its recipe has changed; return the record of what it is made of."""
-    recipe = _sha256(Path(__file__).with_name(name) for name in ("packages.py", "tree.py"))
-    with contextlib.suppress(OSError, ValueError):
-        made: dict[str, Any] = json.loads((base / "base.json").read_text())
-        if made["recipe_sha256"] == recipe:
-            return made
-    _require_space(base.parent)
+    found = made_base()
+    if found is not None:
+        return found
+    require_space()
     print("making the image of the guest from Debian packages: about a minute, once")
     packages = Apt(apt).packages()
     shutil.rmtree(base, ignore_errors=True)
@@ -172,7 +205,7 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
     tree.compile_python(files, standard, f"/{tree.STANDARD_LIBRARY}")
     tree.squash(files, base / "root.squashfs")
     made = {
-        "recipe_sha256": recipe,
+        "recipe_sha256": _recipe(),
         "suite": SUITE,
         "kernel": version,
         "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
@@ -186,10 +219,10 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
 
 def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     """Make the image on a base if its code has changed; return the image."""
-    engines = [_engine(name) for name in ENGINES]
+    programs = engines()
     package = paths.code() / "fsgreen"
     code = [file for pattern in CODE for file in sorted(package.glob(pattern))]
-    code_sha256 = _sha256([*code, *engines, Path(__file__)])
+    code_sha256 = _sha256([*code, *programs, Path(__file__)])
     found = kept()
     if (
         found is not None
@@ -208,9 +241,9 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
             shutil.copyfile(file, copy)
         tree.compile_python(base / "tree", place, "/fsgreen")
         (place / "bin").mkdir()
-        for engine in engines:
-            copy = place / "bin" / engine.name
-            shutil.copyfile(engine, copy)
+        for program in programs:
+            copy = place / "bin" / program.name
+            shutil.copyfile(program, copy)
             copy.chmod(0o755)
         with whole(image / "initrd") as partial, partial.open("wb") as into:
             _write_archive(Archive(into), base, made, place)
@@ -221,16 +254,6 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     }
     trial.write_json(image / "manifest.json", manifest)
     return Image(base / "vmlinux", image / "initrd", manifest)
-
-
-def _engine(name: str) -> Path:
-    """Return a program of the workload engine. Raises `FsgreenError` if it is not installed."""
-    program = paths.program(name)
-    if program is None:
-        raise FsgreenError(
-            f"the workload engine is not installed, or has no {name}", next_step="./run engine"
-        )
-    return Path(program)
 
 
 def _write_archive(archive: Archive, base: Path, made: dict[str, Any], place: Path) -> None:
@@ -250,22 +273,16 @@ def _write_archive(archive: Archive, base: Path, made: dict[str, Any], place: Pa
     archive.end()
 
 
+def _recipe() -> str:
+    """Return the hash of what the base is made by. Another one makes the base anew."""
+    return _sha256(Path(__file__).with_name(name) for name in ("packages.py", "tree.py"))
+
+
 def _sha256(files: Iterator[Path] | list[Path]) -> str:
     together = hashlib.sha256()
     for file in files:
         together.update(f"{file.name} {trial.sha256_of(file)}\n".encode())
     return together.hexdigest()
-
-
-def _require_space(place: Path) -> None:
-    free_b = paths.free_b(place)
-    if free_b < BUILD_B:
-        raise FsgreenError(
-            f"the image of the guest needs {BUILD_B >> 20} MiB to be made, "
-            f"{free_b >> 20} MiB are free",
-            where=place,
-            next_step="free some, or move the cache: XDG_CACHE_HOME=ELSEWHERE",
-        )
 
 
 @contextlib.contextmanager
