@@ -26,7 +26,8 @@ def check(tree: Tree) -> Iterator[Finding]:
 
 def _image() -> Finding:
     if image.made_base() is not None:
-        return Finding(SUBJECT, f"a guest can start: QEMU {boot.version()}, its image is made", "ok")
+        state = f"a guest can start: QEMU {boot.version()}, its image is made"
+        return Finding(SUBJECT, state, "ok")
     return Finding(
         SUBJECT,
         f"the first use makes the image, in about a minute, of packages from {needs.mirror()}",
