@@ -208,6 +208,7 @@ def _check_meters(context: TrialContext) -> trial.Check:
 
 
 def _mount_record(mount: Mount) -> dict[str, Any]:
-    """Return the record of a mount, without its paths, and without `stacked` if that is None."""
-    left_out = {"directory", "below", *(["stacked"] if mount.stacked is None else [])}
+    """Return the record of a mount, without its paths and without what few mounts have."""
+    left_out = {"directory", "below"}
+    left_out |= {name for name in ("stacked", "nvme") if getattr(mount, name) is None}
     return {name: value for name, value in asdict(mount).items() if name not in left_out}

@@ -12,7 +12,7 @@ from fsgreen import audit, trial
 from fsgreen.campaign import events
 from fsgreen.campaign.fitting import Workloads, asked_of_workload
 from fsgreen.campaign.guesttime import GuestTime
-from fsgreen.campaign.idlepower import idle_powers_w
+from fsgreen.campaign.idlepower import idle_key, idle_powers_w
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
@@ -63,9 +63,9 @@ class TrialContext:
         return self.workloads[asked_of_workload(planned.cell)]
 
     def idle_band_w(self, planned: PlannedTrial) -> float:
-        """Return the upper end of the idle band for the disk of a trial, in watts (rule 11)."""
-        bands_w = self.identity.get("idle_bands_w", {})
-        return float(bands_w.get(planned.cell.get("disk"), self.identity["idle_band_w"]))
+        """Return the upper end of the idle band for the device of a trial, in watts (rule 11)."""
+        key = idle_key(self.plan, planned.cell)
+        return float(self.identity.get("idle_bands_w", {}).get(key, self.identity["idle_band_w"]))
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def open_context(
         idle_w = idle_powers_w(campaign, plan, testbed, {name: meters[name] for name in efficiency})
         margin = 1 + plan.bounds["idle_band_percent"] / 100
         highest_w = max(idle_w.values())
-        bands_w = {disk: power_w * margin for disk, power_w in idle_w.items() if disk is not None}
+        bands_w = {key: power_w * margin for key, power_w in idle_w.items() if key is not None}
         # Trials are compared with the fastest audit: a passing disturbance only slows a core down.
         audits = [today["audit"], audit.audit()]
         trial.write_json(campaign.folder / "confounds.json", testbed.probe(plan.seed))

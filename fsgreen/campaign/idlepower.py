@@ -9,7 +9,8 @@ from pathlib import Path
 
 from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Plan
+from fsgreen.design import Cell, Plan
+from fsgreen.devices.levels import OF_NVME
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.preflight import load
@@ -26,20 +27,30 @@ IDLE_READINGS = 3
 """Least number of readings of the slowest meter. The first one of a counter gives no power."""
 
 
+def idle_key(plan: Plan, cell: Cell) -> str | None:
+    """Return a name for the levels of a cell that decide idle power; None if there are none."""
+    levels, disk = plan.levels(cell), [cell["disk"]] if "disk" in cell else []
+    of_nvme = [f"{name} {levels[name]}" for name in OF_NVME if levels.get(name) is not None]
+    return ", ".join(disk + of_nvme) or None
+
+
 def idle_powers_w(
     campaign: Campaign, plan: Plan, testbed: Testbed, meters: Mapping[str, Meter]
 ) -> dict[str | None, float]:
-    """Return the idle power with each disk of the plan, in watts; None is the testbed's own disk.
+    """Return the idle power, in watts, by the names that `idle_key` gives to cells of the plan.
 
     Raises
     ------
     FsgreenError
         If other programs use the machine in each attempt, or if a meter has no sound reading.
     """
-    idle_w = {}
-    for disk in dict.fromkeys(cell.get("disk") for cell in plan.cells):
-        testbed.load({"disk": disk})
-        idle_w[disk] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
+    idle_w: dict[str | None, float] = {}
+    for cell in plan.cells:
+        key, levels = idle_key(plan, cell), plan.levels(cell)
+        if key not in idle_w:
+            of_nvme = {name: levels.get(name) for name in OF_NVME}
+            testbed.load({"disk": cell.get("disk"), **of_nvme})
+            idle_w[key] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
     return idle_w
 
 

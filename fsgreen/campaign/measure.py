@@ -15,6 +15,7 @@ from fsgreen.campaign.unwritten import write_out
 from fsgreen.design.members import as_measured
 from fsgreen.design.owncopy import file_of, file_to_change
 from fsgreen.devices import image
+from fsgreen.devices.levels import APST, POWER_STATE
 from fsgreen.errors import FsgreenError
 from fsgreen.words import plural
 
@@ -60,6 +61,7 @@ def measure(
     declared = as_measured(asked, campaign.name) if isinstance(study, str) else asked
     plan = design.make_plan(declared, profile)
     place = place or TestbedFile()
+    _refuse_set_twice(place, plan)
     with campaign.alone():
         pass  # a second harness of the same campaign gets an error; it does not wait
     with ExitStack() as stack:
@@ -108,6 +110,19 @@ def look(place: TestbedFile, plan: design.Plan) -> list[preflight.Finding]:
         folder=_images(place, kind_of_testbed(place, plan)),
         image_b=design.most_ready(plan) * plan.profile.image_b,
     )
+
+
+def _refuse_set_twice(place: TestbedFile, plan: design.Plan) -> None:
+    """Raise `FsgreenError` if [host] sets what cells name: after a kill, both would be put back."""
+    settings = {word.partition("=")[0] for word in place.settings}
+    for setting, factor in (("power-state", POWER_STATE), ("apst", APST)):
+        of_cells = any(plan.levels(cell).get(factor) is not None for cell in plan.cells)
+        if setting in settings and of_cells:
+            raise FsgreenError(
+                f"{setting} is set for the whole campaign, and {factor} for each cell",
+                where="apply in [host]",
+                next_step=f"leave out {setting}, or {factor} in {file_to_change(plan.study)}",
+            )
 
 
 def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:

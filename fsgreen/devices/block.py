@@ -18,6 +18,7 @@ from fsgreen.devices import blockdev, guard, image
 from fsgreen.devices.base import Availability, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
 from fsgreen.devices.levels import READ_AHEAD, Levels
+from fsgreen.devices.powerstates import PowerStates
 from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
@@ -130,6 +131,7 @@ class BlockDevice(RealDevice):
             volume.queue.keep(work.path)
             self._most = volume.queue.depth()
             self._check_depth(self._depth, volume.queue)
+            self._power_states = PowerStates(volume.queue.name, work.path, work.lock_fd)
             super().__init__(work, volume, settings.scheduler)
             self._described = self._describe()
             undone.pop_all()
@@ -157,7 +159,7 @@ class BlockDevice(RealDevice):
         }
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` for an unknown state, scheduler, partition or depth.
+        """Raise `FsgreenError` for an unknown state, scheduler, partition, depth or power state.
 
         It also does if some cells get a partition and others the whole disk, as these would
         overwrite the partition table.
@@ -174,9 +176,10 @@ class BlockDevice(RealDevice):
             )
         self._whole_disk = whole_disk
         self._check_depth(levels.get("queue_depth"), self._queue)
+        self._power_states.check(levels)
 
     def load(self, levels: Levels) -> None:
-        """Open the partition, and set queue depth, scheduler and read-ahead."""
+        """Open the partition, and set queue, scheduler, read-ahead, and states of an NVMe drive."""
         listed = replace(self._listed, partition=levels.get("partition") or self._partition)
         if listed != self._listed:
             self.volume.close()
@@ -191,15 +194,20 @@ class BlockDevice(RealDevice):
         if self._limited:
             self._depth_now = depth or self._most
             self._queue.set_depth(self._depth_now)
+        self._power_states.load(levels)
         super().load(levels)
 
     def queue_state(self) -> QueueState:
-        """Return the present queue, with the depth that was set and read back."""
-        state = self._queue.state()
+        """Return the present queue, with the depth that was set and read back.
+
+        Raises `TrialFailed` if an NVMe drive has left its states.
+        """
+        state = replace(self._queue.state(), nvme=self._power_states.now())
         return replace(state, queue_depth=self._depth_now) if self._limited else state
 
     def restore(self) -> None:
-        """Set the depth and the scheduler that the disk had."""
+        """Set the depth, the scheduler and the states that the disk had."""
+        self._power_states.restore()
         if self._limited:
             self._queue.set_depth(self._most)
         super().restore()

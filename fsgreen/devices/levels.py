@@ -13,7 +13,12 @@ from fsgreen.errors import FsgreenError, unknown
 Levels = Mapping[str, Any]
 """Levels of factors by name, from `Plan.levels`. A level that is missing or None is left open."""
 
-OF_DISKS = ("disk", "partition", "queue_depth")
+POWER_STATE, APST = "power_state", "apst_us"
+OF_NVME = (POWER_STATE, APST)
+"""The factors that a study declares for an NVMe drive: the power state in which it works, and the
+longest time to wake, in us, from a state in which it rests by itself (0: it does not rest)."""
+
+OF_DISKS = ("disk", "partition", "queue_depth", *OF_NVME)
 """Factors of the device that only a whole disk offers, simulated or real."""
 
 READ_AHEAD = "kernel_read_ahead_kib"
@@ -79,12 +84,15 @@ def state_of(levels: Levels) -> str:
 def refuse_levels(kind: str, levels: Levels, names: Sequence[str]) -> None:
     """Raise `FsgreenError` if the levels set a factor that this kind of device cannot choose.
 
-    The simulated disk can choose all of them.
+    A simulated disk can choose all but those in `OF_NVME`, which only a real drive has.
     """
     for name in names:
         if levels.get(name) is not None:
+            of_nvme = name in OF_NVME
+            why = ", which only a real NVMe drive can have" if of_nvme else ""
+            other = 'kind = "block" in a testbed file' if of_nvme else "--testbed simdisk"
             raise FsgreenError(
-                f"the testbed {kind} cannot choose {name}: the cell asks for {levels[name]}",
+                f"the testbed {kind} cannot choose {name}: the cell asks for {levels[name]}{why}",
                 where=f"testbed {kind}",
-                next_step=f"take --testbed simdisk, or leave {name} out of the study",
+                next_step=f"take {other}, or leave {name} out of the study",
             )

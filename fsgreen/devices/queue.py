@@ -51,6 +51,7 @@ class QueueState:
     queue_depth: int | None = None
     read_ahead_b: int | None = None
     simulated: dict[str, Any] | None = None
+    nvme: dict[str, int | str] | None = None
 
 
 class Queue:

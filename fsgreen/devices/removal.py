@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import blockdev, mounts
+from fsgreen.devices import blockdev, mounts, powerstates
 from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
 from fsgreen.errors import FsgreenError
 
@@ -38,6 +38,7 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
             "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
         )
     done += put_back(folder)
+    done += powerstates.put_back(folder)
     try:
         for child in folder.iterdir() if folder.exists() else ():
             if child.name != last:

@@ -16,10 +16,12 @@ from fsgreen import commands, paths
 from fsgreen.devices import folders, image, loop, mounts, probe, removal
 from fsgreen.devices.base import Availability, OnThisMachine, Settings, require_root
 from fsgreen.devices.levels import (
+    OF_NVME,
     Levels,
     check_read_ahead,
     check_traffic,
     read_ahead_kib_of,
+    refuse_levels,
     scheduler_of,
     state_of,
 )
@@ -128,6 +130,7 @@ class SimulatedDevice(OnThisMachine):
         if scheduler is not None:
             self._check_scheduler(scheduler)
         check_partition(levels.get("partition"))
+        refuse_levels(self.kind, levels, OF_NVME)
         depth = levels.get("queue_depth")
         if depth is not None and depth < 1:
             raise FsgreenError(

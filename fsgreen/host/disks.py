@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 from fsgreen import commands, paths
 from fsgreen.audit import disks as known
-from fsgreen.audit import nvme
 from fsgreen.audit.tree import Tree
+from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import OneFile, Target, read_only
 
 BLOCK = known.BLOCK
-NO_NVME = "no NVMe drive"
 
 
 class _OfDisks:
@@ -171,7 +170,7 @@ class Apst(_OfDisks, OneFile):
         targets = []
         for disk in disks:
             now = self.read(tree, disk)
-            lacking = "its controller has no APST" if disk.startswith("nvme") else NO_NVME
+            lacking = NO_APST if disk.startswith("nvme") else NO_DRIVE
             targets.append(Target(disk, now, read_only(tree) if now else lacking))
         return targets
 
@@ -183,73 +182,38 @@ class Apst(_OfDisks, OneFile):
 
     def file(self, target: str) -> str:
         """Return the file of a drive's controller."""
-        return f"sys/class/nvme/{_controller_of(target)}/power/pm_qos_latency_tolerance_us"
+        return Drive(target).rest_file
 
 
 class PowerState(_ByProgram):
-    """The power state in which an NVMe drive works, by nvme-cli: 0 is the fastest.
-
-    A drive that rests wakes into the state in which it worked last, so a read wakes it before it is
-    asked. The drive keeps the state until it is reset.
-    """
+    """The power state in which an NVMe drive works, by nvme-cli: 0 is the fastest."""
 
     name = "power-state"
     summary = "in another power state an NVMe drive has another speed and draws other watts"
     wanted: str | None = None
     program = "nvme"
     begins = "nvme"
-    others_lack = NO_NVME
+    others_lack = NO_DRIVE
 
     def obstacle(self, tree: Tree, target: str, value: str) -> str:
         """Refuse a state that the drive lacks, or in which it only rests."""
-        command = ["nvme", "id-ctrl", _node_of(tree, target), "--output-format=json"]
         try:
-            states = [str(state) for state in nvme.working_states(commands.run(command))]
+            return Drive(target, tree).lacks_state(value)
         except FsgreenError as error:
             return error.what
-        if value in states:
-            return ""
-        return f"the drive works in the states {', '.join(states) or '(none)'}, not in '{value}'"
 
     def read(self, tree: Tree, target: str) -> str | None:
         """Return the state in which the drive works, after it was woken."""
-        disk = tree.path(f"dev/{target}")
-        try:
-            commands.run(["dd", f"if={disk}", "of=/dev/null", "bs=4096", "count=1", "iflag=direct"])
-            state = nvme.power_state(_feature(_node_of(tree, target)))
-        except FsgreenError:
-            return None
+        state = Drive(target, tree).power_state()
         return None if state is None else str(state)
 
     def write(self, tree: Tree, target: str, value: str, lock_fd: int) -> None:
-        """Set the state until the drive is reset. The hint beside it stays."""
-        node = _node_of(tree, target)
-        hint = (nvme.feature(_feature(node)) or 0) & ~nvme.STATE
-        commands.run(_state_set(node, hint | int(value)), lock_fd=lock_fd)
+        """Set the state until the drive is reset."""
+        Drive(target, tree).set_power_state(int(value), lock_fd)
 
     def by_hand(self, target: str, value: str) -> str:
         """Return the call of nvme."""
-        return " ".join(_state_set(f"/dev/{_controller_of(target)}", int(value)))
-
-
-def _feature(node: str) -> bytes:
-    """Return what nvme says of feature 02h of a controller."""
-    return commands.run(["nvme", "get-feature", node, "--feature-id=2"]).encode()
-
-
-def _state_set(node: str, value: int) -> list[str]:
-    """Return the call of nvme that sets feature 02h."""
-    return ["nvme", "set-feature", node, "--feature-id=2", f"--value={value:#x}"]
-
-
-def _controller_of(target: str) -> str:
-    """Return the controller of a drive (`nvme0n1`), or of one of its paths (`nvme0c1n1`)."""
-    return re.sub(r"^nvme(?:[0-9]+c)?([0-9]+)n[0-9]+$", r"nvme\1", target)
-
-
-def _node_of(tree: Tree, target: str) -> str:
-    """Return the device of a drive's controller, which has power states; a namespace has none."""
-    return str(tree.path(f"dev/{_controller_of(target)}"))
+        return " ".join(Drive(target).state_command(int(value)))
 
 
 def apm_level(text: str) -> str | None:

@@ -49,6 +49,8 @@ class Mount:
         For a file system that a program serves: the `program`, its `sha256`, and its settings.
     below : Path, or None
         For such a file system: the mount point of the file system below it.
+    nvme : dict of str to int or str, or None
+        The levels of an NVMe drive, if a cell has named any: `power_state`, `apst_us`.
     guest : dict, or None
         For a virtual machine: its `clock`, and what its times may be compared with (`compares`).
     simulated : dict, or None
@@ -70,6 +72,7 @@ class Mount:
     state: DeviceState | None = None
     fragmentation: dict[str, float] | None = None
     simulated: dict[str, Any] | None = None
+    nvme: dict[str, int | str] | None = None
     guest: dict[str, Any] | None = None
     stacked: dict[str, Any] | None = None
     below: Path | None = None

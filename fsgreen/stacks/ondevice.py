@@ -154,6 +154,7 @@ class OnDevice:
             state=state,
             fragmentation=fragmentation,
             simulated=queue.simulated,
+            nvme=queue.nvme,
         )
 
 

@@ -1,49 +1,21 @@
 """The power state of an NVMe drive: set for a campaign, and put back as it was while awake."""
 
-import json
 from collections.abc import Callable
 
 import machines
 import pytest
+from nvmedrive import STATES, WORKS, identity, plug_in
 
 from fsgreen import host, paths
 from fsgreen.audit import nvme
 from fsgreen.errors import FsgreenError
 from fsgreen.host import journal
 
-NVME = """
-[ "$2" = {root}/dev/nvme0 ] || { echo 'Feature Not Namespace Specific' >&2; exit 1; }
-case $1 in
-id-ctrl) cat {root}/identity ;;
-get-feature)
-  printf 'get-feature:0x02 (Power Management), Current value:0x%08x\\n' "$(cat {root}/now)" ;;
-set-feature) printf '%d\\n' "${4#--value=}" | tee {root}/works >{root}/now ;;
-esac
-"""
-"""nvme-cli and a drive: `now` is its power state, `works` the one in which it worked last."""
-
-WAKES = "cat {root}/works >{root}/now"
-"""What a read does to a drive that rests."""
-
-WORKS, RESTS = {"non-operational_state": 0}, {"non-operational_state": 1}
-DRIVE = [WORKS, WORKS, WORKS, RESTS, RESTS]
-
-
-def identity(states: object) -> str:
-    return json.dumps({"mn": "Emulated SSD", "psds": states})
-
 
 @pytest.fixture
 def drive(tree: host.Tree) -> Callable[[], tuple[str | None, str | None]]:
     """Have a drive that rests in state 4; return a function for `works` and `now`."""
-    machines.write(tree.root, "sys/block/nvme0n1/queue/read_ahead_kb", "128")
-    machines.write(tree.root, "sys/block/nvme0n1/diskseq", "4")
-    machines.program(tree.root, "nvme", NVME)
-    machines.program(tree.root, "dd", WAKES)
-    machines.write(tree.root, "identity", identity(DRIVE))
-    machines.write(tree.root, "works", "0")
-    machines.write(tree.root, "now", "4")
-    return lambda: (tree.text("works"), tree.text("now"))
+    return plug_in(tree)
 
 
 def test_a_drive_that_rested_works_as_before_once_the_campaign_is_over(
@@ -125,7 +97,7 @@ def test_a_path_of_a_drive_has_the_settings_of_its_own_controller(tree: host.Tre
 @pytest.mark.parametrize(
     ("said", "states"),
     [
-        (identity(DRIVE), [0, 1, 2]),
+        (identity(STATES), [0, 1, 2]),
         (identity([{"flags": 0}, {"flags": 1}, {"flags": 2}, {"flags": 3}]), [0, 1]),
         (identity([{}, 7, {"flags": "0"}, WORKS]), [3]),
         (identity(7), []),

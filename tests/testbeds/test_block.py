@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 from loops import levels, need
+from nvmedrive import nvme_cli
 from playeddisk import SERIAL, play
 
-from fsgreen.devices import blockdev, folders, mounts
+from fsgreen.devices import blockdev, folders, mounts, nvme
 from fsgreen.devices.block import DiskVolume
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
@@ -198,10 +199,10 @@ time.sleep(600)
 """
 
 
-def kill_with(disk: Path, asked: dict[str, Any]) -> None:
+def kill_with(disk: Path, asked: dict[str, Any], first: str = "") -> None:
     """Kill a harness once it has prepared a cell that asks so."""
     harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)],
+        [sys.executable, "-c", first + HARNESS, disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -235,6 +236,39 @@ def test_a_read_ahead_that_no_cell_sets_is_left_to_others(disk: Path) -> None:
         assert queue.number("read_ahead_kb") == before_kib + 64
     finally:
         queue.set_number("read_ahead_kb", before_kib)
+
+
+@pytest.fixture
+def works(disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the disk have a controller of NVMe; return the file with the state in which it works."""
+    monkeypatch.setattr(nvme, "controller_of", lambda disk: "nvme7")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    nvme_cli(tmp_path, "/dev/nvme7")
+    (tmp_path / "now").write_text("0\n")
+    return tmp_path / "works"
+
+
+def test_the_power_state_of_a_cell_is_set_and_recorded_and_put_back(
+    disk: Path, works: Path
+) -> None:
+    with open_block(disk) as bed:
+        assert bed.prepare(levels("ext4")).nvme is None
+        assert bed.prepare(levels("ext4", power_state=2)).nvme == {"power_state": 2}
+        assert (works.read_text(), bed.remount().nvme) == ("2\n", {"power_state": 2})
+        assert bed.prepare(levels("ext4")).nvme == {"power_state": 0}
+        with pytest.raises(FsgreenError, match="works in the states 0, 1, 2, not in '3'"):
+            bed.check(levels("ext4", power_state=3))
+        bed.prepare(levels("ext4", power_state=1))
+        bed.restore()
+        assert works.read_text() == "0\n"
+
+
+def test_a_killed_harness_leaves_the_power_state_to_the_next(disk: Path, works: Path) -> None:
+    first = "from fsgreen.devices import nvme\nnvme.controller_of = lambda disk: 'nvme7'\n"
+    kill_with(disk, {"power_state": 2}, first)
+    assert works.read_text() == "2\n"
+    assert f"put back power_state 0 of {disk.resolve().name}" in folders.sweep()
+    assert works.read_text() == "0\n"
 
 
 def test_only_real_disks_are_held(disk: Path) -> None:

@@ -16,6 +16,7 @@ from vms import DISK_B, EMULATED, need_guest, nightly
 from fsgreen import commands, elsewhere
 from fsgreen.devices import folders
 from fsgreen.devices.base import GuestAsked
+from fsgreen.devices.levels import OF_NVME
 from fsgreen.devices.vm import boot, device, guest, image
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.host.disks import Apst
@@ -181,6 +182,9 @@ def test_a_guest_has_the_disk_and_the_bound_of_dirty_pages_that_are_asked_for() 
             assert elsewhere.text_of(Path("/proc/sys/vm/dirty_bytes")).strip() == str(32 << 20)
             commands.run(["test", "-e", "/sys/class/nvme/nvme0/power/control"])
             commands.run(["test", "!", "-e", f"/{Apst().file('nvme0n1')}"])  # docs/vm.md: no APST
+        for factor in OF_NVME:
+            with pytest.raises(FsgreenError, match="only a real NVMe drive can have"):
+                bed.check(levels("ext4", **{factor: 1}))
         assert bed.describe()["guest_dirty_mib"] == 32
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from fsgreen.devices import image as images
 from fsgreen.devices import imagevolume
 from fsgreen.devices.folders import WorkFolder
-from fsgreen.devices.levels import FLASH, OF_DISKS, Levels, refuse_levels, scheduler_of
+from fsgreen.devices.levels import FLASH, OF_DISKS, OF_NVME, Levels, refuse_levels, scheduler_of
 from fsgreen.devices.queue import MODULES, NONE, QueueState
 from fsgreen.devices.served import ERASED, SIMULATED, ServedDisk
 from fsgreen.devices.simulatedvolume import begin_of
@@ -72,7 +72,7 @@ class OwnDrive:
         return disk
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if the levels name a disk, a partition, a depth or a flash."""
+        """Raise `FsgreenError` if the levels name a disk, its parts, depth or states, or a flash."""
         refuse_levels("vm", levels, (*OF_DISKS, FLASH))
 
     def load(self, levels: Levels) -> None:
@@ -174,7 +174,7 @@ class SimulatedDrive(OwnDrive):
 
         A scheduler may be one of the guest's kernel or one of the simulator.
         """
-        refuse_levels("vm", levels, ("partition", "queue_depth", FLASH))
+        refuse_levels("vm", levels, ("partition", "queue_depth", FLASH, *OF_NVME))
         name = self._served.disk.name
         if levels.get("disk") not in (None, name):
             raise FsgreenError(

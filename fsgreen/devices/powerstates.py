@@ -1,0 +1,170 @@
+"""The factors of an NVMe drive, which a study declares: set for a cell, and put back afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fsgreen import durable
+from fsgreen.audit.tree import HERE, Tree
+from fsgreen.devices.levels import OF_NVME, POWER_STATE, Levels
+from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
+from fsgreen.errors import FsgreenError, TrialFailed
+
+KEPT = "nvme.json"
+"""The file of a work folder that keeps what a drive was set to before its first cell."""
+
+Value = int | str
+"""A power state; or a time to wake in us, or the kernel's words for no limit: `any`, `auto`."""
+
+
+class PowerStates:
+    """The drive below a testbed, whose cells may name its power state and its rest.
+
+    Parameters
+    ----------
+    disk : str
+        The kernel's name of the disk (`nvme0n1`). Any other disk than an NVMe drive has no states.
+    folder : Path
+        The work folder. What was found is written there before anything is set.
+    lock_fd : int, optional
+        The lock of that folder, which programs inherit.
+    tree : Tree
+        The files of the kernel.
+    """
+
+    def __init__(
+        self, disk: str, folder: Path, lock_fd: int | None = None, tree: Tree = HERE
+    ) -> None:
+        self._disk, self._folder, self._lock_fd, self._tree = disk, folder, lock_fd, tree
+        self._drive = Drive(disk, tree)
+        self._found: dict[str, Value] = {}
+        self._asked: dict[str, Value] = {}
+
+    def check(self, levels: Levels) -> None:
+        """Raise `FsgreenError` if the drive cannot have the levels."""
+        for factor in OF_NVME:
+            level = levels.get(factor)
+            obstacle = "" if level is None else self._obstacle(factor, level)
+            if obstacle:
+                raise FsgreenError(
+                    f"{factor}: {level} cannot be set: {obstacle}",
+                    where=self._disk,
+                    next_step=f"another level in the study, or leave {factor} out (docs/ssd.md)",
+                )
+
+    def load(self, levels: Levels) -> None:
+        """Set what the levels name, and what only earlier cells have named as it was found."""
+        for factor in OF_NVME:
+            level = levels.get(factor)
+            if level is not None and factor not in self._found:
+                self._keep({**self._found, factor: self.get(factor)})
+            if factor in self._found:
+                self._asked[factor] = self._found[factor] if level is None else level
+                self.set(factor, self._asked[factor])
+
+    def now(self) -> dict[str, Value] | None:
+        """Return what was set; None if no cell has named anything yet.
+
+        Raises
+        ------
+        TrialFailed
+            If the drive is not as it was set.
+        """
+        for factor, asked in self._asked.items():
+            if (now := self.get(factor)) != asked:
+                raise TrialFailed(
+                    f"{factor} of {self._disk} is {now} although {asked} was set: the drive was "
+                    "reset, or the machine slept",
+                    where=self._disk,
+                )
+        return dict(self._asked) or None
+
+    def restore(self) -> None:
+        """Set everything as it was found."""
+        self.load({})
+
+    def get(self, factor: str) -> Value:
+        """Return the present level of a factor. Raises `FsgreenError` if the drive tells none."""
+        now: Value | None
+        if factor == POWER_STATE:
+            now = self._drive.power_state()
+        else:
+            now = self._tree.number(self._drive.rest_file)
+            if now is None:
+                now = self._tree.text(self._drive.rest_file)
+        if now is None:
+            raise FsgreenError(
+                f"the drive tells no {factor}",
+                where=self._disk,
+                next_step=f"fsgreen host show --disk {self._disk}",
+            )
+        return now
+
+    def set(self, factor: str, level: Value) -> None:
+        """Set a factor and read it back. Raises `FsgreenError` if that fails, or they differ."""
+        if factor == POWER_STATE:
+            self._drive.set_power_state(int(level), self._lock_fd)
+        else:
+            try:
+                self._tree.path(self._drive.rest_file).write_text(f"{level}\n")
+            except OSError as error:
+                raise FsgreenError(
+                    f"the kernel refused {factor} {level}: {error.strerror}",
+                    where=error.filename,
+                    next_step="dmesg | tail; in a container, measure on the host",
+                ) from error
+        if (now := self.get(factor)) != level:
+            raise FsgreenError(
+                f"{factor} is {now} although {level} was set",
+                where=self._disk,
+                next_step=f"leave {factor} out of the study",
+            )
+
+    def identity(self) -> str:
+        """Return what tells the drive from a later one of its name. A boot resets all drives."""
+        names = ("proc/sys/kernel/random/boot_id", f"sys/block/{self._disk}/diskseq")
+        return " ".join(str(self._tree.text(name)) for name in names)
+
+    def _obstacle(self, factor: str, level: Any) -> str:
+        """Return why a level cannot be set; empty if it can."""
+        if self._drive.controller == self._disk:
+            return NO_DRIVE
+        if factor == POWER_STATE:
+            return self._drive.lacks_state(str(level))
+        if self._tree.text(self._drive.rest_file) is None:
+            return NO_APST
+        whole = type(level) is int and level >= 0
+        return "" if whole else f"'{level}' is no whole number of us"
+
+    def _keep(self, found: dict[str, Value]) -> None:
+        kept = {"disk": self._disk, "identity": self.identity(), "found": found}
+        with durable.whole(self._folder / KEPT) as partial:
+            partial.write_text(json.dumps(kept))
+        self._found = found
+
+
+def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
+    """Set the drive of a work folder as `PowerStates` found it; return a line for each action.
+
+    A drive that a boot has reset, or that is gone, is left alone. A failure becomes a line, too.
+    """
+    try:
+        kept = json.loads((folder / KEPT).read_text())
+        disk, identity, found = kept["disk"], kept["identity"], dict(kept["found"])
+        states = PowerStates(disk, folder, tree=tree)
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return [f"could not put back an NVMe drive: {error!r}"]
+    done = []
+    for factor, value in found.items() if states.identity() == identity else ():
+        try:
+            if states.get(factor) != value:
+                states.set(factor, value)
+                done.append(f"put back {factor} {value} of {disk}")
+        except (FsgreenError, ValueError, TypeError) as error:
+            why = str(error).partition("\n")[0]
+            done.append(f"could not put back {factor} {value} of {disk}: {why}")
+    return done
