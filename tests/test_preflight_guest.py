@@ -26,7 +26,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> host.Tree:
     machines.write(tmp_path, "keys.gpg", "")
     machines.write(tmp_path, "proc/meminfo", "MemAvailable: 6000000 kB")
     found = {file.name: str(file) for file in (tmp_path / "bin").iterdir()}
-    monkeypatch.setattr(paths, "program", lambda name: found.get(name))
+    monkeypatch.setattr(paths, "program", lambda name: found.get(Path(name).name))
     monkeypatch.setattr(paths, "free_b", lambda folder: 8 << 30)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(packages, "KEYRING", tmp_path / "keys.gpg")

@@ -29,7 +29,8 @@ IDLE_READINGS = 3
 
 def idle_key(plan: Plan, cell: Cell) -> str | None:
     """Return a name for the levels of a cell that decide idle power; None if there are none."""
-    levels, disk = plan.levels(cell), [cell["disk"]] if "disk" in cell else []
+    levels = plan.levels(cell)
+    disk = [cell["disk"]] if "disk" in cell else []
     of_nvme = [f"{name} {levels[name]}" for name in OF_NVME if levels.get(name) is not None]
     return ", ".join(disk + of_nvme) or None
 

@@ -113,7 +113,7 @@ def look(place: TestbedFile, plan: design.Plan) -> list[preflight.Finding]:
 
 
 def _refuse_set_twice(place: TestbedFile, plan: design.Plan) -> None:
-    """Raise `FsgreenError` if [host] sets what cells name: after a kill, both would be put back."""
+    """Raise `FsgreenError` if [host] sets what cells set, as both are put back after a kill."""
     settings = {word.partition("=")[0] for word in place.settings}
     for setting, factor in (("power-state", POWER_STATE), ("apst", APST)):
         of_cells = any(plan.levels(cell).get(factor) is not None for cell in plan.cells)

@@ -200,9 +200,10 @@ time.sleep(600)
 
 
 def kill_with(disk: Path, asked: dict[str, Any], first: str = "") -> None:
-    """Kill a harness once it has prepared a cell that asks so."""
+    """Kill a harness, which begins with the code `first`, once it has prepared a cell."""
+    given = [disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)]
     harness = subprocess.Popen(
-        [sys.executable, "-c", first + HARNESS, disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)],
+        [sys.executable, "-c", first + HARNESS, *given],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},

@@ -72,7 +72,7 @@ class OwnDrive:
         return disk
 
     def check(self, levels: Levels) -> None:
-        """Raise `FsgreenError` if the levels name a disk, its parts, depth or states, or a flash."""
+        """Raise `FsgreenError` if the levels name a disk, what it offers alone, or a flash."""
         refuse_levels("vm", levels, (*OF_DISKS, FLASH))
 
     def load(self, levels: Levels) -> None:

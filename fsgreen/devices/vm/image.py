@@ -204,7 +204,7 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
     standard = files / tree.STANDARD_LIBRARY
     tree.compile_python(files, standard, f"/{tree.STANDARD_LIBRARY}")
     tree.squash(files, base / "root.squashfs")
-    made = {
+    made: dict[str, Any] = {
         "recipe_sha256": _recipe(),
         "suite": SUITE,
         "kernel": version,
