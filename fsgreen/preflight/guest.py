@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fsgreen.audit import machine
 from fsgreen.audit.tree import Tree
 from fsgreen.devices.base import GuestAsked
-from fsgreen.devices.vm import boot, image, needs, packages
+from fsgreen.devices.vm import image, needs, packages
 from fsgreen.preflight.finding import Finding
 
 TESTBED = "vm"
@@ -26,8 +26,7 @@ def check(tree: Tree) -> Iterator[Finding]:
 
 def _image() -> Finding:
     if image.made_base() is not None:
-        state = f"a guest can start: QEMU {boot.version()}, its image is made"
-        return Finding(SUBJECT, state, "ok")
+        return Finding(SUBJECT, "a guest can start: QEMU is here, and its image is made", "ok")
     return Finding(
         SUBJECT,
         f"the first use makes the image, in about a minute, of packages from {needs.mirror()}",

@@ -13,9 +13,9 @@ OWN_SOURCES = "the sources of this machine's apt"
 
 
 def lacking() -> list[FsgreenError]:
-    """Return an error for each thing that is missing. Once the image is made, it needs QEMU alone.
+    """Return an error for each thing that is missing.
 
-    Whether a mirror answers is not asked.
+    An image that is made needs no packages and no room. Whether a mirror answers is not asked.
     """
     checks: list[Callable[[], object]] = [image.require_architecture, boot.require, image.engines]
     if image.made_base() is None:
