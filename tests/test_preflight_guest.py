@@ -96,6 +96,20 @@ def test_what_is_missing_is_noted_with_what_mends_it(
     assert VmDevice.available() == ("vm", False, found.remedy)
 
 
+def test_a_cache_that_may_not_be_looked_at_is_noted(
+    tree: host.Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As another user with the home folder of root."""
+
+    def refuse(folder: Path) -> int:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(paths, "free_b", refuse)
+    [found] = rows(tree)
+    assert "could not be made: Permission denied" in found.state
+    assert "move the cache" in found.remedy
+
+
 def test_all_that_is_missing_is_named_at_once(
     tree: host.Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:

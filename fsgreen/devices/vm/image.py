@@ -161,7 +161,7 @@ def ensure() -> Image:
     """
     require_architecture()
     place = folder()
-    with _refusal_explained(place):
+    with refusal_explained(place):
         place.mkdir(parents=True, exist_ok=True)
         with (place / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -286,7 +286,8 @@ def _sha256(files: Iterator[Path] | list[Path]) -> str:
 
 
 @contextlib.contextmanager
-def _refusal_explained(place: Path) -> Iterator[None]:
+def refusal_explained(place: Path) -> Iterator[None]:
+    """Turn an OSError of the image's folder into an `FsgreenError`."""
     try:
         yield
     except OSError as error:

@@ -23,7 +23,8 @@ def lacking() -> list[FsgreenError]:
     found = []
     for check in checks:
         try:
-            check()
+            with image.refusal_explained(image.folder()):
+                check()
         except FsgreenError as error:
             found.append(error)
     return found
