@@ -36,17 +36,18 @@ def identity(states: object) -> str:
 
 
 def nvme_cli(root: Path, node: str) -> None:
-    """Make `nvme` for the controller at `node`, whose drive rests in state 4, in `root/bin`."""
+    """Make `nvme` in `root/bin`, for the controller at `node`, whose drive works in state 0."""
     machines.program(root, "nvme", NVME.replace("{node}", node))
     machines.write(root, "identity", identity(STATES))
     machines.write(root, "works", "0")
-    machines.write(root, "now", "4")
+    machines.write(root, "now", "0")
 
 
 def plug_in(tree: host.Tree) -> Callable[[], tuple[str | None, str | None]]:
-    """Give a machine the drive `nvme0n1`; return a function for `works` and `now`."""
+    """Give a machine the drive `nvme0n1`, at rest; return a function for `works` and `now`."""
     machines.write(tree.root, "sys/block/nvme0n1/queue/read_ahead_kb", "128")
     machines.write(tree.root, "sys/block/nvme0n1/diskseq", "4")
     machines.program(tree.root, "dd", WAKES)
     nvme_cli(tree.root, f"{tree.root}/dev/nvme0")
+    machines.write(tree.root, "now", "4")
     return lambda: (tree.text("works"), tree.text("now"))

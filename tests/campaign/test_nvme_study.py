@@ -1,17 +1,26 @@
 """The study of docs/ssd.md on the states of an NVMe drive, each of which idles at its own watts."""
 
+import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from loops import foreign_loop, need, private_registry
+from nvmedrive import nvme_cli
+from playeddisk import SERIAL, play
 
-from fsgreen import campaign, design, paths
+from fsgreen import campaign, design, paths, trial
 from fsgreen.campaign import fitting, idlepower, testbedfile
 from fsgreen.campaign.context import TrialContext
+from fsgreen.devices import nvme
 from fsgreen.errors import FsgreenError
+from fsgreen.testbeds import ListedDisk, open_testbed
+
+__all__ = ["foreign_loop", "private_registry"]
 
 STUDY = r"```yaml\n(study: mine-states\n.*?)```"
 TESTBED = r'```toml\n(\[testbed\]\nkind = "block"\n.*?)```'
@@ -82,3 +91,40 @@ def test_a_setting_of_the_host_beside_its_factor_is_refused(tmp_path: Path) -> N
     file.write_text(f"{of_page(TESTBED)}\n{host}")
     with pytest.raises(FsgreenError, match="apst is set for the whole campaign, and apst_us"):
         campaign.measure("mine-states", "quick", place=testbedfile.read(str(file)))
+
+
+@pytest.mark.loop
+@pytest.mark.slow
+@pytest.mark.usefixtures("plan", "behave", "quick", "patient", "caches_kept")
+def test_each_trial_of_a_campaign_is_measured_in_its_state_and_says_so(
+    foreign_loop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The drive is a loop device, whose power state a program keeps."""
+    need("ext4")
+    monkeypatch.setattr(nvme, "controller_of", lambda disk: "nvme7")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    nvme_cli(tmp_path, "/dev/nvme7")
+    study = design.load_study("mine-states")
+    states = tuple(
+        design.Cell(workload="varmail", file_system="ext4", power_state=state) for state in (0, 2)
+    )
+    phases = {"idle_s": 0.4, "warmup_s": 0.1, "measure_s": 1.0, "settle_limit_s": 30.0}
+    profile = replace(study.profiles["quick"], blocks=1, image_b=32 << 20, **phases)
+    busy = {"others_percent": 101, "idle_band_percent": 50, "budget_percent": 50}
+    small = replace(
+        study,
+        baseline=states[0],
+        bounds={**study.bounds, **busy},
+        matrices={"states": states},
+        profiles={"quick": profile},
+    )
+    listed = ListedDisk(play(foreign_loop, tmp_path, monkeypatch), SERIAL)
+    with open_testbed("block", size_b=32 << 20, listed=listed) as bed:
+        done = campaign.run(design.make_plan(small, "quick"), "mine", testbed=bed)
+    records = [one.record for one in trial.list_trials(done.folder)]
+    assert {record.cell["power_state"]: record.mount["nvme"] for record in records} == {
+        0: {"power_state": 0},
+        2: {"power_state": 2},
+    }
+    assert done.identity()["idle_bands_w"].keys() == {"power_state 0", "power_state 2"}
+    assert (tmp_path / "works").read_text() == "0\n"

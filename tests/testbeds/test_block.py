@@ -245,7 +245,6 @@ def works(disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(nvme, "controller_of", lambda disk: "nvme7")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     nvme_cli(tmp_path, "/dev/nvme7")
-    (tmp_path / "now").write_text("0\n")
     return tmp_path / "works"
 
 
