@@ -15,6 +15,7 @@ from tests.parts_of_claims import part_of_a_campaign
 
 SLUG = "web_ext3_xfs"
 PART = "webserver throughput: ext3/default over xfs/default"
+ANOTHER = "webserver throughput: ext3/dtlg over xfs/default"
 FIGURES = [
     {"file": "fig_options.svg", "caption": "Options, then and now."},
     {"file": "fig2.svg", "caption": "One that the paper has no room for."},
@@ -28,8 +29,11 @@ def made(tmp_path_factory):
         patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("data")))
         patch.setattr(paths, "ships", lambda name: name == "one")
         patch.setattr(paths, "has_campaign", lambda study: study == "fast10")
-        row = part_of_a_campaign(0.0, 0.01, slug=SLUG, part=PART, published="-22 %", needs="")
-        told = pd.DataFrame([row]).assign(campaign="one")
+        rows = [
+            part_of_a_campaign(log, 0.01, slug=SLUG, part=part, published="-22 %", needs="")
+            for log, part in ((0.0, PART), (0.1, ANOTHER))
+        ]
+        told = pd.DataFrame(rows).assign(campaign="one")
         write_csv(told, paths.told("fast10", "one", shipped=True))
         for study in ("fast10", "greenfs08", "sun14"):  # the others have none
             ledger.write(study)
@@ -118,6 +122,15 @@ def test_claims_are_counted_once(made):
     for one in sections_of(made):
         decided = sum(row["total"] for row in one["counts"])
         assert decided + one["constructed"] + one["elsewhere"] + one["untested"] == one["claims"]
+
+
+def test_each_number_of_a_claim_says_which_part_it_is_of(made):
+    """A cell had several numbers one after the other, and no word of what each was."""
+    fast10, *_ = sections_of(made)
+    (row,) = fast10["decided"]
+    lines = ["ext3/default over xfs/default: 1x", "ext3/dtlg over xfs/default: 1.11x"]
+    assert row["ours"].split("; ") == lines
+    assert " ".join(lines) in shown(made)
 
 
 def test_limits_name_what_was_left_out_and_not_every_missing_trial(made):

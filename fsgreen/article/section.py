@@ -15,7 +15,16 @@ import pandas as pd
 
 from fsgreen import exhibits, paths, schema
 from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
-from fsgreen.claims import AGREES, DISAGREE, OTHER_STATE, UNTESTED, load_claims, missing, statements
+from fsgreen.claims import (
+    AGREES,
+    DISAGREE,
+    OTHER_STATE,
+    UNTESTED,
+    labelled,
+    load_claims,
+    missing,
+    statements,
+)
 from fsgreen.design import load_study
 from fsgreen.papers import judging
 from fsgreen.pipeline.summary import HOLDS, answer
@@ -30,7 +39,7 @@ OPEN = ("inconclusive", DISAGREE)
 APART = ("needs", "figures", "not_run")
 """What campaigns give that is told of all of them together."""
 
-MOST_LETTERS = 90
+MOST_LETTERS = 120
 """Of the numbers of a claim, as many as fit into so many letters; at least one."""
 
 MOST_NEEDS = 10
@@ -180,16 +189,17 @@ def _statements(
 
 
 def _row(claim: Mapping[str, Any], parts: pd.DataFrame) -> dict[str, str]:
-    """Return a claim with the numbers of its parts, published and ours."""
+    """Return a claim with the numbers of its parts: those published, and ours with labels."""
     of_claim = parts[(parts["slug"] == claim["slug"]) & (parts["kind"] == claim["basis"])]
+    told = of_claim.loc[of_claim["ours"] != "", ["part", "published", "ours"]]
     return {
         **{name: claim[name] for name in ("slug", "statement", "verdict", "basis")},
         "published": _listed(of_claim["published"]),
-        "ours": _listed(of_claim["ours"]),
+        "ours": _listed(labelled(told.itertuples(index=False, name=None))),
     }
 
 
-def _listed(texts: pd.Series) -> str:
+def _listed(texts: Iterable[str]) -> str:
     """Return texts in a line, each once; of many the first."""
     known = [text for text in dict.fromkeys(texts) if text]
     lengths = accumulate(len(text) + 2 for text in known)

@@ -15,7 +15,7 @@ from fsgreen.analysis.claims.declared import Claims
 from fsgreen.analysis.claims.directions import by_direction
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
-from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, missing, shown
+from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, labelled, missing, shown
 from fsgreen.reduce import write_table
 from fsgreen.rules.verdicts import MEASURED
 from fsgreen.stats import Estimate
@@ -248,33 +248,22 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PART_COLUMNS).astype({"n": "Int64"})
 
 
-def _once(texts: Iterable[str]) -> list[str]:
-    """Return the texts; only one if all are equal."""
-    every = list(texts)
-    return every[:1] if len(set(every)) == 1 else every
-
-
 def _published(parts: Sequence[Part]) -> str:
     """Return the published numbers, each once."""
     return "; ".join(dict.fromkeys(part.published for part in parts))
 
 
 def _ours(parts: Sequence[Part]) -> str:
-    """Return our numbers, by source after its name; without a source, by published number."""
-    of_source: dict[str, dict[str, list[str]]] = {}
+    """Return our numbers, each with the label of its part; a number alone after its source."""
+    of_source: dict[str, list[tuple[str, str, str]]] = {}
     for part in parts:
-        groups = of_source.setdefault(part.source, {})
-        groups.setdefault(part.published, []).append(shown(part))
-    return "; ".join(
-        f"{source}: {', '.join(_once(text for of in groups.values() for text in of))}"
-        if source
-        else _grouped(list(groups.values()))
-        for source, groups in of_source.items()
-    )
-
-
-def _grouped(groups: Sequence[Sequence[str]]) -> str:
-    return "; ".join(groups[0] if len(groups) == 1 else [", ".join(of) for of in groups])
+        row = part.what, part.published, shown(part)
+        of_source.setdefault(part.source, []).append(row)
+    told = []
+    for source, rows in of_source.items():
+        lines = labelled(rows)
+        told += [f"{source}: {lines[0]}"] if source and len(lines) == 1 else lines
+    return "; ".join(told)
 
 
 def _undecided(part: Part, testable_on: Iterable[str], texts: str) -> Part:

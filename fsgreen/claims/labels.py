@@ -1,0 +1,52 @@
+"""Numbers of one claim, each after the words that tell its part from the others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+CLAUSES = re.compile(r"(?<=[,:]) (?![^(]*\))")
+"""What stands between the clauses of a part's name, and not within parentheses."""
+
+
+def labelled(parts: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return the number of each part after its label; one number alone if all are the same.
+
+    A label is the part's name without the clauses with which all names begin or end. It has the
+    published number if another part has the same name. A part without a number has its name alone.
+
+    Parameters
+    ----------
+    parts : iterable of tuple of str
+        Name, published number and our number of each part; a part without a number has its name
+        in place of it.
+    """
+    every = list(dict.fromkeys(parts))
+    if len({number for _, _, number in every}) == 1:
+        return [every[0][2]]
+    counts = Counter(name for name, _, _ in every)
+    names = [
+        f"{name}, published {published}" if counts[name] > 1 and published else name
+        for name, published, _ in every
+    ]
+    return [
+        number if number == name else f"{label}: {number}"
+        for (name, _, number), label in zip(every, _labels(names), strict=True)
+    ]
+
+
+def _labels(names: Sequence[str]) -> Sequence[str]:
+    """Return the names without the clauses that all share; whole if nothing is left of one."""
+    clauses = [CLAUSES.split(name) for name in names]
+    first = _alike(clauses)
+    last = _alike([of_name[first:][::-1] for of_name in clauses])
+    own = [" ".join(of_name[first : len(of_name) - last]).rstrip(",:") for of_name in clauses]
+    return own if all(own) else names
+
+
+def _alike(clauses: Iterable[Sequence[str]]) -> int:
+    """Return with how many clauses all begin."""
+    together = zip(*clauses, strict=False)
+    return len(list(takewhile(lambda of_place: len({*of_place}) == 1, together)))
