@@ -99,6 +99,17 @@ def headings(results):
         )
 
 
+def test_trials_that_do_not_count_have_a_place_in_the_report(made, tmp_path):
+    """It said that trials were set aside, and named none."""
+    heading = "Trials that do not count"
+    assert heading not in headings(made.parent)
+    other = shutil.copytree(made.parent, tmp_path / "results")
+    numbers = json.loads((other / "numbers.json").read_text())
+    kind = {"what": "7 trials failed", "trials": ["a: why"], "others": 6, "all": "ls folder"}
+    (other / "numbers.json").write_text(json.dumps(numbers | {"set_aside": [kind]}))
+    assert heading in headings(other)
+
+
 def test_what_the_numbers_stand_on_is_said_before_anything_else(made):
     """RAM, scale and who answered the reads stood on pages 13 and 30."""
     setup = dict(json.loads((made.parent / "numbers.json").read_text())["setup"])

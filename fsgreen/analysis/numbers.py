@@ -14,6 +14,7 @@ from fsgreen.analysis.claims.assay import ENOUGH
 from fsgreen.analysis.discarded import both_ways
 from fsgreen.analysis.interactions import drawable
 from fsgreen.analysis.intervals import intervals
+from fsgreen.analysis.setaside import set_aside
 from fsgreen.analysis.todo import to_do
 from fsgreen.claims import (
     EVEN,
@@ -111,6 +112,7 @@ def campaign_numbers(campaign: str, paper: Mapping[str, str]) -> dict[str, Any]:
         "intervals": intervals(cells, effects, combined, least_n=ended_from(plan, trials)),
         "interactions": list(_interaction_plots(combined)),
         "discarded": both_ways(repeated.once(effects), plan.constants),
+        "set_aside": set_aside(campaign),
         "gate": confounds.sentence(repeated.once(effects)),
         "repeated": repeated.numbers(effects),
         "trust": trust(campaign),

@@ -61,6 +61,16 @@ def named_trials(names: Iterable[str]) -> str:
     return f"{plural(len(every), 'trial')}: {listed(every)}"
 
 
+def set_aside(evidence: Evidence, rule: int | None = None) -> str:
+    """Return, as the end of a sentence, the trials that broke a rule, or this one; "" if none."""
+    told = [
+        f"{record.trial} ({record.reason})"
+        for record in evidence.invalid
+        if rule is None or f"rule {rule}:" in str(record.reason)
+    ]
+    return f"; {plural(len(told), 'trial')} set aside: {listed(told)}" if told else ""
+
+
 def failed_check(names: Iterable[str]) -> Answer:
     """Return the answer that a rule fired because its check failed in trials that count."""
     every = list(names)

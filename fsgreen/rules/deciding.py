@@ -200,7 +200,8 @@ def all_that_was_started(evidence: Evidence) -> Answer:
         return quiet(
             f"nothing was set aside after it was measured; {refused} kept with a reason{moved}"
         )
-    kept = f"{plural(len(evidence.discarded), 'trial')} set aside after a look, and kept"
+    names = named_trials(record.trial for record in evidence.discarded)
+    kept = f"set aside after a look, and kept: {names}"
     effects = evidence.effects
     if "first_outcome" not in effects:
         return unknown(f"{kept}; whether verdicts rest on that was not looked at")

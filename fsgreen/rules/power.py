@@ -17,6 +17,7 @@ from fsgreen.rules.answer import (
     named_trials,
     not_asked,
     quiet,
+    set_aside,
     unknown,
 )
 from fsgreen.rules.evidence import Evidence
@@ -208,8 +209,7 @@ def _traces(evidence: Evidence, rule: int, sound: str) -> Answer:
     """
     flaws: pd.DataFrame = evidence.power[evidence.power["rule"] == rule]
     failed = evidence.failed(rule)
-    refused = sum(f"rule {rule}:" in str(record.reason) for record in evidence.invalid)
-    again = f"; {plural(refused, 'trial')} with flaws set aside" if refused else ""
+    again = set_aside(evidence, rule)
     if len(flaws):
         trial, detail = flaws.iloc[0][["trial", "detail"]]
         count = plural(flaws["trial"].nunique(), "trial")

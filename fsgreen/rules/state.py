@@ -10,7 +10,7 @@ from typing import Any
 
 from fsgreen import audit
 from fsgreen.rules import served
-from fsgreen.rules.answer import Answer, Judge, fired, named_trials, quiet, unknown
+from fsgreen.rules.answer import Answer, Judge, fired, named_trials, quiet, set_aside, unknown
 from fsgreen.rules.device import cell_of, device_state
 from fsgreen.rules.evidence import Evidence
 from fsgreen.trial import TrialRecord
@@ -122,8 +122,7 @@ def calm_machine(evidence: Evidence) -> Answer:
     ]
     checked = evidence.checked(10)
     disturbed = evidence.failed(10)
-    refused = sum(str(record.reason).startswith("rule 10") for record in evidence.invalid)
-    again = f"; {plural(refused, 'disturbed trial')} set aside" if refused else ""
+    again = set_aside(evidence, 10)
     if disturbed:
         return fired(f"others were busy in {named_trials(disturbed)}")
     wrong += _warnings(evidence.identity.get("preflight", ()))

@@ -19,6 +19,7 @@ from fsgreen.rules.answer import (
     named_trials,
     not_asked,
     quiet,
+    set_aside,
     unknown,
 )
 from fsgreen.rules.deciding import begun_anew, measured_late
@@ -120,7 +121,7 @@ def nothing_deleted(evidence: Evidence) -> Answer:
             "measured after a later block, and what may have stood there before is not kept: "
             f"{named_trials(late)}"
         )
-    aside = f"; {len(evidence.invalid)} set aside, each with its reason" if evidence.invalid else ""
+    aside = set_aside(evidence)
     if evidence.discarded:
         aside += f"; {len(evidence.discarded)} set aside after a look, and kept (rule 48)"
     aside += begun_anew(evidence)
