@@ -22,7 +22,7 @@ from fsgreen.outcome import KINDS as SPELLED
 from fsgreen.outcome import said
 from fsgreen.papers.judging import NAME, told_or_judged
 from fsgreen.reduce import write_csv
-from fsgreen.rules.verdicts import said_of_clocks
+from fsgreen.rules.verdicts import MEASURED, said_of_clocks
 from fsgreen.typeset import typeset
 from fsgreen.words import plural
 
@@ -107,9 +107,9 @@ def lines(study: str, claim: str | None = None) -> Iterator[str]:
     yield from _summary(study, of_campaigns, parts, claims)
     yield f"claims, by the strongest evidence (one in full: fsgreen ledger {study} CLAIM):"
     for row in claims[claims["basis"] != ""].to_dict("records"):
-        count = row["campaigns_count"]
-        by_trials = row["basis"] in ("measured", "simulated") and NAME not in of_campaigns
-        where = f", {plural(count, 'campaign')}" if by_trials else ""
+        count, where = row["campaigns_count"], ""
+        if row["basis"] in MEASURED:
+            where = f", {plural(count, 'campaign')}" if count else ", by a model without a trial"
         kind = f" ({SPELLED[row['basis']]}{where})" if row["basis"] != row["verdict"] else ""
         whole = " (in part)" if row["scope"] == "part" else ""
         yield f"  {row['verdict']}{whole}: {row['slug']}{kind}"

@@ -89,3 +89,15 @@ def test_one_campaign_has_a_ledger(tmp_path, monkeypatch):
     text = "\n".join(ledger.lines("fast10"))
     assert "0 parts with an interval in several campaigns" in text
     assert (ledger.write("fast10") / "report.pdf").is_file()
+
+
+def test_what_a_model_decides_has_no_campaign_behind_it(tmp_path, monkeypatch):
+    """ "1 campaign" stood behind what no trial of it had decided."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    part = {"part": f"{PART} (virtual time)", "kind": "simulated", "basis": "simulated"}
+    row = part_of_a_campaign(slug=SLUG, needs="", **part)
+    write_csv(pd.DataFrame([row]).assign(campaign="one"), paths.told("fast10", "one", shipped=True))
+    text = "\n".join(ledger.lines("fast10"))
+    assert f"  reproduced: {SLUG} (simulated, by a model without a trial)" in text
+    claims = read_csv(ledger.write("fast10") / "claims.csv").set_index("slug")
+    assert claims.loc[SLUG, "campaigns_count"] == 0

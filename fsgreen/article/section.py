@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import exhibits, paths, schema
-from fsgreen.analysis.claims.together import KINDS, claims_together, parts_together
+from fsgreen.analysis.claims.together import claims_together, parts_together
 from fsgreen.claims import (
     AGREES,
     DISAGREE,
@@ -31,8 +31,14 @@ from fsgreen.pipeline.summary import HOLDS, answer
 from fsgreen.reduce import read_csv
 from fsgreen.words import plural
 
-TRIALS = ("measured", "simulated")
-"""Kinds of evidence that come from trials."""
+MODELS = "models"
+"""The kind of evidence of what is simulated without a trial: in virtual time, or from a file."""
+
+RUN_HERE = ("measured", "simulated", MODELS)
+"""Kinds of evidence that do not come from print."""
+
+SHOWN = ("slug", "statement", "verdict", "kind")
+"""What the paper shows of a claim, beside numbers."""
 
 REFUSED = HOLDS["no"]
 OPEN = ("inconclusive", DISAGREE)
@@ -62,7 +68,8 @@ class Verdicts:
     Attributes
     ----------
     claims, parts : DataFrame
-        As `claims.csv` and `parts.csv` of a ledger; a text is "" where there is none.
+        As `claims.csv` and `parts.csv` of a ledger; a text is "" where there is none. The `kind` of
+        evidence on a claim is its basis, or `MODELS`.
     campaigns : list of str
         Those that were judged.
     needs : dict of str
@@ -98,7 +105,10 @@ def _without_campaign(study: str, claims: pd.DataFrame, parts: pd.DataFrame) -> 
 
 
 def _texts(claims: pd.DataFrame, parts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return claims.fillna({"basis": ""}), parts.fillna({"published": "", "ours": ""})
+    claims = claims.fillna({"basis": ""})
+    alone = (claims["basis"] == "simulated") & (claims["campaigns_count"] == 0)
+    claims["kind"] = claims["basis"].mask(alone, MODELS)
+    return claims, parts.fillna({"published": "", "ours": ""})
 
 
 def section(study: str) -> dict[str, Any]:
@@ -127,11 +137,11 @@ def section(study: str) -> dict[str, Any]:
         "limits": list(_limits(claims)),
         "holds": list(_statements(claims, AGREES)),
         "fails": list(_statements(claims, REFUSED)),
-        "decided": [_row(row, verdicts.parts) for row in claims if row["basis"] in TRIALS],
+        "decided": [_row(row, verdicts.parts) for row in claims if row["kind"] in RUN_HERE],
         "contradicted": [
             _row(row, verdicts.parts)
             for row in claims
-            if row["basis"] == "published" and row["verdict"] != "reproduced"
+            if row["kind"] == "published" and row["verdict"] != "reproduced"
         ],
         "telling": list(_telling(study, verdicts)),
         "needs": _needs(claims, [verdicts.needs, *(about["needs"] for about in campaigns)]),
@@ -152,9 +162,9 @@ def _paper(study: str) -> dict[str, str]:
 
 def _counts(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield how many claims hold by each kind of evidence that can be right or wrong."""
-    for kind in KINDS:
-        verdicts = [answer(row) for row in claims if row["basis"] == kind]
-        if not verdicts or kind == "by construction":
+    for kind in (*RUN_HERE, "published"):
+        verdicts = [answer(row) for row in claims if row["kind"] == kind]
+        if not verdicts:
             continue
         columns = {**HOLDS, "open": OPEN, "underpowered": ("underpowered",)}
         counts = {name: sum(v in words for v in verdicts) for name, words in columns.items()}
@@ -182,10 +192,10 @@ def _limits(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _statements(
     claims: Iterable[Mapping[str, Any]], verdicts: Sequence[str]
 ) -> Iterator[dict[str, str]]:
-    """Yield the claims on which trials gave one of some verdicts."""
+    """Yield the claims on which trials or models gave one of some verdicts."""
     for row in claims:
-        if row["basis"] in TRIALS and row["verdict"] in verdicts:
-            yield {name: row[name] for name in ("slug", "statement", "verdict", "basis")}
+        if row["kind"] in RUN_HERE and row["verdict"] in verdicts:
+            yield {name: row[name] for name in SHOWN}
 
 
 def _row(claim: Mapping[str, Any], parts: pd.DataFrame) -> dict[str, str]:
@@ -193,7 +203,7 @@ def _row(claim: Mapping[str, Any], parts: pd.DataFrame) -> dict[str, str]:
     of_claim = parts[(parts["slug"] == claim["slug"]) & (parts["kind"] == claim["basis"])]
     told = of_claim.loc[of_claim["ours"] != "", ["part", "published", "ours"]]
     return {
-        **{name: claim[name] for name in ("slug", "statement", "verdict", "basis")},
+        **{name: claim[name] for name in SHOWN},
         "published": _listed(of_claim["published"]),
         "ours": _listed(labelled(told.itertuples(index=False, name=None))),
     }

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import stats as distributions
 
 from fsgreen import stats
-from fsgreen.analysis.claims.clocks import model_error_percent, once
+from fsgreen.analysis.claims.clocks import COMPUTED, model_error_percent, once
 from fsgreen.analysis.claims.ledger import SIDES
 from fsgreen.analysis.claims.refusals import by_one_of
 from fsgreen.analysis.claims.told import Told, with_texts
@@ -169,7 +169,8 @@ def _text(value: Any) -> Any:
 def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.DataFrame:
     """Return a row per claim: its verdict by each kind of evidence, and that of the strongest.
 
-    `scope` is `part` where that kind did not test all parts of the claim.
+    `scope` is `part` where that kind did not test all parts of the claim. `campaigns_count` is how
+    many campaigns are behind it: 0 where models computed it without a trial.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
         decided = [kind for kind, verdict in verdicts.items() if verdict != OTHER_STATE]
         basis = decided[0] if decided else ""
         of_basis = of_claim[of_claim["kind"] == basis]
-        counts = of_basis["campaigns_count"]
+        counts = of_basis.loc[~of_basis["part"].str.contains(COMPUTED), "campaigns_count"]
         rows.append(
             {
                 "slug": slug,
