@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from fsgreen.figures.confounds import FLAG, flag
 from fsgreen.figures.style import (
     GREY,
+    UNCORRECTED,
     empty,
     in_order,
     intervals_of,
@@ -137,7 +138,7 @@ def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
     lows = effects["ratio_low_x"]
     texts = [intervals_of(lows, effects["n"])]
     if lows.notna().any():
-        texts.append("filled: a clear difference (Holm)")
+        texts = [f"{texts[0]}, {UNCORRECTED}", "filled: a clear difference (Holm)"]
         texts += ["no interval: too few blocks"] if lows.isna().any() else []
     if bound == bound:  # none was declared before runs that were imported
         axes.axvspan(1 - bound, 1 / (1 - bound), color="#E8E8E8", linewidth=0)

@@ -12,7 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from fsgreen.figures.style import GREY, empty, intervals_of, look_of, new, note, say, styled
+from fsgreen.figures.style import (
+    GREY,
+    UNCORRECTED,
+    empty,
+    intervals_of,
+    look_of,
+    new,
+    note,
+    say,
+    styled,
+)
 
 PANELS_A_ROW = 3
 MOST_PANELS = 12
@@ -174,7 +184,7 @@ def _small_print(shown: pd.DataFrame, pairs_count: int) -> str:
     lows, blocks = shown["change_low_percent"], shown["n"]
     known = intervals_of(lows, blocks)
     if lows.notna().any():
-        known += f", blocks: {blocks.iloc[0]}; bold: more than noise"
+        known += f", blocks: {blocks.iloc[0]}; bold: more than noise; intervals {UNCORRECTED}"
     text = f"relative to neither option, over all levels of the others; log scale; {known}"
     if len(shown) < pairs_count:
         text += f"; the {len(shown)} clearest of {pairs_count} pairs"

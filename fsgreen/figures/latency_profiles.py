@@ -13,7 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from fsgreen import stats
-from fsgreen.figures.style import empty, intervals_of, look_of, new, note, say, styled
+from fsgreen.figures.style import (
+    UNCORRECTED,
+    empty,
+    intervals_of,
+    look_of,
+    new,
+    note,
+    say,
+    styled,
+)
 
 PANELS_A_ROW = 3
 LOWEST_PERCENT = 1e-3
@@ -71,7 +80,7 @@ def latency_profiles(
     lows, blocks = effects["emd_low_buckets"], effects["n"]
     known = intervals_of(lows, blocks)
     if lows.notna().any():
-        known += f", blocks: {blocks.iloc[0]}; bold: more than noise"
+        known += f", blocks: {blocks.iloc[0]}; bold: more than noise; intervals {UNCORRECTED}"
     note(
         figure,
         f"latency in log2 buckets, peaks marked; EMD in buckets (1: a factor of two), {known}",

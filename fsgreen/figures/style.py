@@ -121,6 +121,9 @@ UNDATED: dict[str, dict[str, None]] = {
 }
 """What is left out of each kind of file, so that a figure has the same bytes each time."""
 
+UNCORRECTED = "not corrected for their number"
+"""What small print says of the intervals of comparisons, each of which is judged by itself."""
+
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """Draw a figure in the common style, whatever style is set outside."""

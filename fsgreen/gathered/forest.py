@@ -11,7 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.figures.forest import heading, ratio_axis
-from fsgreen.figures.style import empty, look_of, modelled, new, note, roomy, styled
+from fsgreen.figures.style import (
+    UNCORRECTED,
+    empty,
+    look_of,
+    modelled,
+    new,
+    note,
+    roomy,
+    styled,
+)
 from fsgreen.gathered.lines import MODELLED, ratio
 from fsgreen.gathered.pools import Gathered
 
@@ -63,8 +72,9 @@ def forest(gathered: Gathered, metric: str) -> Figure:
     more = f"; {left} more comparisons stand in together.csv" if left else ""
     note(
         figure,
-        "95 % intervals; filled: measured, hollow: simulated or modelled; diamond: the mean of "
-        f"machines like these;\ngrey: where the next will probably be; numbers: files{more}",
+        f"95 % intervals, {UNCORRECTED}; filled: measured, hollow: simulated or modelled; diamond: "
+        "the mean of machines like these;\ngrey: where the next will probably be; "
+        f"numbers: files{more}",
     )
     return figure
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from fsgreen.figures import empty, flag, intervals_of, look_of, modelled, new, note, styled
 from fsgreen.figures.confounds import FLAG
 from fsgreen.figures.forest import heading, ratio_axis
-from fsgreen.figures.style import BEHIND_WORDS
+from fsgreen.figures.style import BEHIND_WORDS, UNCORRECTED
 from fsgreen.recommend.changes import KINDS
 from fsgreen.words import plural
 
@@ -66,7 +66,8 @@ def forest(table: pd.DataFrame) -> Figure:
     lows = table["ratio_low_x"].where(table["change"] != "none")  # what there is now is exactly 1
     intervals = intervals_of(lows, table["n"])
     if lows.notna().any():
-        intervals += f" ({plural(blocks, 'block')}); filled: a clear difference (Holm)"
+        counted = plural(blocks, "block")
+        intervals += f" ({counted}); {UNCORRECTED}; filled: a clear difference (Holm)"
     confounded = f"; {FLAG}: may be the work of a confound" if _endangered(table).any() else ""
     note(
         figure,

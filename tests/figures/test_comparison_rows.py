@@ -9,10 +9,18 @@ from fsgreen.figures import effect_rows
 @pytest.mark.parametrize(
     ("blocks", "says", "not_said"),
     [
-        (2, ["no interval: 2 blocks", "band: differences below 5 %"], ["filled", "whole interval"]),
+        (
+            2,
+            ["no interval: 2 blocks", "band: differences below 5 %"],
+            ["filled", "whole interval", "not corrected"],
+        ),
         (
             5,
-            ["95 % intervals", "filled", "equal if the whole interval lies in it"],
+            [
+                "95 % intervals, not corrected for their number",
+                "filled",
+                "equal if the whole interval lies in it",
+            ],
             ["no interval"],
         ),
     ],

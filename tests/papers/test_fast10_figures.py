@@ -153,6 +153,15 @@ def test_a_number_outside_the_interval_is_a_filled_point():
     assert "no option" in " ".join(texts(none))
 
 
+def test_intervals_of_many_ratios_are_said_to_be_uncorrected():
+    """Of forty points some lie outside by chance, and the figure did not say so."""
+    _, effects = tables()
+    told = small_print(options_then_and_now(paired(PRINTED.table2, effects)))
+    assert told.startswith("95 % intervals, not corrected for their number; filled:")
+    beside = small_print(bars("3a", "webserver", "throughput"))
+    assert "those of ratios not corrected for their number" in beside
+
+
 def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
     """A directory is measured on whatever it lies on: overlay in a container, tmpfs elsewhere."""
     monkeypatch.setitem(synthetic.SPEED, "overlay", 1.0)

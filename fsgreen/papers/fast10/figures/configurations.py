@@ -27,7 +27,7 @@ from fsgreen.figures import (
     note,
     styled,
 )
-from fsgreen.figures.style import BEHIND_WORDS
+from fsgreen.figures.style import BEHIND_WORDS, UNCORRECTED
 from fsgreen.reduce import factors_of
 
 REFERENCES = ("xfs", "ext3", "ext2")
@@ -112,7 +112,8 @@ def _small_print(bars: pd.DataFrame, ratios: pd.DataFrame) -> str:
     others = compared[~compared["is_base"]]
     of_ratios = intervals_of(others["ours_low"], others["n"])
     alike = of_ratios.partition(":")[0] == of_values.partition(":")[0]
-    return said if alike else f"{said} (ratios: {of_ratios})"
+    told = said if alike else f"{said} (ratios: {of_ratios})"
+    return f"{told}; those of ratios {UNCORRECTED}" if others["ours_low"].notna().any() else told
 
 
 def _reference_told(baseline: str, ratios: pd.DataFrame) -> str:

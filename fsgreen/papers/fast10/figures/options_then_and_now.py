@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from fsgreen.figures import empty, intervals_of, look_of, new, note, styled
+from fsgreen.figures.style import UNCORRECTED
 from fsgreen.papers.fast10.reference import WORKLOADS
 from fsgreen.papers.fast10.tables.then_and_now import OUTSIDE
 
@@ -55,7 +56,9 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
     figure.legend(entries.values(), entries, loc="outside upper left", ncols=len(entries))
     small_print = intervals_of(pairs["ratio_low_x"], pairs["n"])
     if pairs["ratio_low_x"].notna().any():
-        small_print += "; filled: the published number lies outside; no bar: too few blocks"
+        small_print += (
+            f", {UNCORRECTED}; filled: the published number lies outside; no bar: too few blocks"
+        )
     note(figure, small_print)
     return figure
 
