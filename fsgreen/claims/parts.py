@@ -17,6 +17,7 @@ from fsgreen.claims.verdicts import (
     UNTESTED,
     Basis,
     Verdict,
+    undecided,
 )
 
 if TYPE_CHECKING:
@@ -118,9 +119,10 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
 
     All parts must hold; a part that could not be tested, or holds by construction, neither helps
     nor harms the verdict, but leaves the claim tested in part only. A claim has no more power than
-    its weakest part, so it is underpowered if one of its parts is and none is refused.
+    its weakest part, so one that is not decided is underpowered if one of its parts has little.
     """
-    tested = [part.verdict for part in parts if part.tested and part.verdict != "by construction"]
+    deciding = [part for part in parts if part.tested and part.verdict != "by construction"]
+    tested = [part.verdict for part in deciding]
     whole = len(tested) == len(parts)
     if not tested:
         kinds: tuple[Verdict, ...] = ("by construction", OTHER_STATE)
@@ -131,7 +133,11 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     if {*REFUSED} & set(tested):
         return "not reproduced", whole
     weakest_first: tuple[Verdict, ...] = (*UNDECIDED, SIZE_EXCLUDED, SIZE_OPEN)
-    return next((verdict for verdict in weakest_first if verdict in tested), "reproduced"), whole
+    verdict = next((verdict for verdict in weakest_first if verdict in tested), "reproduced")
+    if verdict == "inconclusive":
+        powers = (part.power for part in deciding if not math.isnan(part.power))
+        verdict = undecided(min(powers, default=math.nan))
+    return verdict, whole
 
 
 def shown(part: Part) -> str:

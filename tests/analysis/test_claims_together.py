@@ -95,6 +95,18 @@ def test_campaigns_that_disagree_are_not_pooled():
     assert over_parts([DISAGREE, "reversed"]) == "reversed"
 
 
+def test_a_claim_has_the_power_of_its_weakest_part_in_the_ledger_too():
+    """The campaign itself called the claim underpowered."""
+    parts = [
+        part_of_a_campaign(verdict="inconclusive", power_p=0.7),
+        part_of_a_campaign(part="ext4 over ext3", power_p=0.1),
+    ]
+    rows = together(one=parts)
+    assert list(rows["power_p"]) == [0.7, 0.1]
+    verdicts = claims_together(rows, STATEMENTS).set_index("slug")["verdict"]
+    assert verdicts["gain"] == "underpowered"
+
+
 def test_a_claim_of_which_a_part_was_not_tested_is_not_called_whole():
     """A campaign that had ext3 and not ReiserFS reproduced a claim on both, in the ledger alone."""
     tested = part_of_a_campaign(0.181, 0.001)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, get_args
 
 import pandas as pd
@@ -40,7 +41,7 @@ KINDS: tuple[Basis, ...] = get_args(Basis)
 COLUMNS = (
     *("slug", "part", "detail", "kind", "verdict", "published", "campaigns_count", "ours"),
     *("ours_x", "ours_low_x", "ours_high_x", "next_low_x", "next_high_x"),
-    *("spread_percent", "same_holm_p", "model_error_percent"),
+    *("spread_percent", "same_holm_p", "model_error_percent", "power_p"),
 )
 """Before those that are named as campaigns, with what each has found."""
 
@@ -52,9 +53,10 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     `ours_low_x` and `ours_high_x`, and the verdict is from `next_low_x` to `next_high_x`, which
     holds for the next campaign like these. `spread_percent` is how far campaigns lie apart beyond
     their intervals, and `same_holm_p` belongs to "they do not"; below 5 % nothing is pooled. Of
-    virtual time, `model_error_percent` is by how much it differs from real time. A column for each
-    campaign has what it found. What is pooled is refused only if it is over all parts of its claim;
-    what several campaigns computed alike counts once.
+    virtual time, `model_error_percent` is by how much it differs from real time. `power_p` is that
+    of the only campaign that decides a part. A column for each campaign has what it found. What is
+    pooled is refused only if it is over all parts of its claim; what several campaigns computed
+    alike counts once.
     """
     together = pooled([estimates(table) for table in of_campaigns.values()])
     same = same_p(together)
@@ -104,6 +106,8 @@ def _row(
     if len(telling) == 1 or telling["ours"].nunique() == 1:
         numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
         row |= {name: first[name] for name in numbers}
+    if len(telling) == 1:
+        row["power_p"] = first["power_p"]
     return row
 
 
@@ -184,7 +188,7 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
         every = parts[parts["slug"] == slug]
         of_claim = every[every["verdict"] != "not testable here"]
         verdicts: dict[str, str] = {
-            kind: over_parts(of_kind["verdict"])
+            kind: over_parts(of_kind["verdict"], of_kind["power_p"])
             for kind in KINDS
             if not (of_kind := of_claim[of_claim["kind"] == kind]).empty
         }
@@ -218,10 +222,11 @@ def _scope(every: pd.DataFrame, of_basis: pd.DataFrame) -> str:
     return "whole" if len(known) == len(parts) else "part"
 
 
-def over_parts(verdicts: Iterable[str]) -> str:
-    """Return the verdict on a claim by those on its parts, all of which must hold."""
-    every = list(verdicts)
-    if DISAGREE in every and not {*REFUSED} & {*every}:
+def over_parts(verdicts: Iterable[str], powers: Iterable[float] = ()) -> str:
+    """Return the verdict on a claim by those on its parts, and their powers if these are known."""
+    every = list(zip_longest(verdicts, powers, fillvalue=math.nan))
+    words = {word for word, _ in every}
+    if DISAGREE in words and not {*REFUSED} & words:
         return DISAGREE
-    words = [verdict for verdict in every if verdict != DISAGREE]
-    return combine([Part("", word) for word in words])[0]  # type: ignore[arg-type]
+    parts = [Part("", word, power=power) for word, power in every]  # type: ignore[arg-type]
+    return combine([part for part in parts if part.verdict != DISAGREE])[0]
