@@ -167,9 +167,10 @@ def test_a_claim_is_the_sum_of_its_parts(verdicts, whole):
 
 
 def test_a_claim_is_called_underpowered_where_its_weakest_part_is():
-    """Its power of 0.1 stood beside "inconclusive", which is "although the power was sufficient"."""
+    """A power of 0.1 stood beside "inconclusive", which is "though the power was sufficient"."""
     open_part = part("inconclusive", power=0.7)
-    for weak, expected in ((0.1, "underpowered"), (0.6, "inconclusive"), (math.nan, "inconclusive")):
+    claims = ((0.1, "underpowered"), (0.6, "inconclusive"), (math.nan, "inconclusive"))
+    for weak, expected in claims:
         assert combine([open_part, part("reproduced", power=weak)]) == (expected, True)
         assert combine([part("reproduced", power=weak)] * 2) == ("reproduced", True)
         assert combine([part("reversed"), part("reproduced", power=weak)])[0] == "not reproduced"
