@@ -19,6 +19,7 @@ from fsgreen.rules.answer import (
     unknown,
 )
 from fsgreen.rules.evidence import Evidence, readers_of
+from fsgreen.rules.far import far_trials
 from fsgreen.trial import ThreadWork
 from fsgreen.words import listed, plural
 
@@ -87,7 +88,8 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
     """Rule 41: the threads of one kind are served evenly in a trial.
 
     Readers of one file each may differ in the time that they take, as in Ellard and Seltzer 2003.
-    Threads that stop at the same moment may differ in the work that they have done.
+    Threads that stop at the same moment may differ in the work that they have done. Trials whose
+    threads differ by far more or less than those of other trials of the cell are named.
     """
     if evidence.most_readers < 2:
         return not_asked("one reader at a time")
@@ -103,10 +105,13 @@ def fair_to_each_reader(evidence: Evidence) -> Answer:
         )
     unfair = [trial for trial, spread_x in spreads_x.items() if spread_x > FAIR_X]
     most_x = max(spreads_x.values())
+    far = far_trials(evidence.trials, evidence.trials["trial"].map(spreads_x))
+    odd = f"; far from the median of their cell: {listed(far)}" if far else ""
     text = f"the work or the time of threads of one kind differs up to {most_x:.3g} times"
     if unfair:
-        return fired(f"{text}; above {FAIR_X:g} in {named_trials(unfair)}")
-    return quiet(f"{text}, in {len(spreads_x)} trials of up to {evidence.most_readers} threads")
+        return fired(f"{text}; above {FAIR_X:g} in {named_trials(unfair)}{odd}")
+    count = f"{len(spreads_x)} trials of up to {evidence.most_readers} threads"
+    return quiet(f"{text}, in {count}{odd}")
 
 
 def _spreads_x(threads: Sequence[ThreadWork]) -> Iterator[float]:

@@ -24,10 +24,8 @@ from fsgreen.rules.answer import (
 )
 from fsgreen.rules.deciding import begun_anew, measured_late
 from fsgreen.rules.evidence import Evidence
+from fsgreen.rules.far import far_by_metric, far_trials
 from fsgreen.words import listed
-
-FAR = 3.5
-"""Trials with a larger modified z-score are flagged (Iglewicz & Hoaglin 1993)."""
 
 VARIATION = ("cv_percent", "range_percent", "throughput_p5_ops_s", "throughput_p95_ops_s")
 
@@ -107,7 +105,7 @@ def mean_and_median(evidence: Evidence) -> Answer:
 def nothing_deleted(evidence: Evidence) -> Answer:
     """Rule 32: every whole trial is in `trials.csv`, and each that does not count has a reason.
 
-    Trials far from the median of their cell are named, but they count.
+    Trials far from the median of their cell are named, in each metric that is compared. They count.
     """
     kept = {record.trial for record in evidence.records}
     dropped = sorted(kept ^ set(evidence.trials["trial"]))
@@ -125,12 +123,11 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     if evidence.discarded:
         aside += f"; {len(evidence.discarded)} set aside after a look, and kept (rule 48)"
     aside += begun_anew(evidence)
-    speed = evidence.trials.groupby(factors_of(evidence.trials), dropna=False)["throughput_ops_s"]
-    far = evidence.trials["trial"][speed.transform(_far).astype(bool)]
+    far = far_trials(evidence.trials, evidence.trials["throughput_ops_s"])
     named = f" ({listed(far)})" if len(far) else ""
     return quiet(
         f"all {len(kept)} trials count, {len(far)} of them far from their cell's median{named}"
-        f"{aside}"
+        f"{aside}{far_by_metric(evidence)}"
     )
 
 
@@ -174,17 +171,6 @@ def _side(metric: str, levels: Sequence[Any]) -> str:
     """Return one side of a ratio as text: the metric, and the levels of the cell."""
     has = (level for level in levels if pd.notna(level))
     return " ".join([metric, *(x if isinstance(x, str) else f"{x:g}" for x in has)])
-
-
-def _far(values: pd.Series) -> pd.Series:
-    """Return which values lie far from their median, by the modified z-score.
-
-    The constant 0.6745 makes the median absolute deviation a standard deviation if values are
-    normal.
-    """
-    distance = (values - values.median()).abs()
-    typical = distance.median()
-    return 0.6745 * distance > FAR * typical if typical else distance > np.inf
 
 
 JUDGES: Mapping[int, Judge] = {
