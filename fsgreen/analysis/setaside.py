@@ -16,7 +16,7 @@ def set_aside(campaign: str) -> list[dict[str, Any]]:
     """Return the trials that broke a rule or failed, and those set aside after a look.
 
     Each kind that there is has `what` it is, `trials` (the first, each with the reason that its
-    record has), the number of `others`, and a command that lists `all`.
+    record has), the number of `others` or None, and a command that lists `all`.
     """
     raw = paths.raw(campaign)
     kinds = (
@@ -30,7 +30,7 @@ def set_aside(campaign: str) -> list[dict[str, Any]]:
                 f"{trial.folder.name}: {trial.record.reason or 'no record says why'}"
                 for trial in trials[:MOST_NAMED]
             ],
-            "others": max(0, len(trials) - MOST_NAMED),
+            "others": len(trials) - MOST_NAMED if len(trials) > MOST_NAMED else None,
             "all": f"ls data/raw/{campaign}/{folder}",
         }
         for what, folder, trials in kinds

@@ -26,7 +26,7 @@ def test_a_trial_that_broke_a_rule_is_named_with_its_reason(raw):
         {
             "what": "1 trial broke a rule or failed",
             "trials": [f"{NAME}.1: {REASON}"],
-            "others": 0,
+            "others": None,
             "all": "ls data/raw/small/invalid",
         }
     ]
