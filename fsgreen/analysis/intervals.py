@@ -24,8 +24,8 @@ NOMINAL = "95 %"
 
 IRREGULAR_CELLS = {
     "file": "irregular_cells.svg",
-    "caption": "Every trial of the cells that look as if their mean hid a long tail or two modes, "
-    "or that scatter widely (rule 33).",
+    "caption": "Every trial of the cells that scatter widely, or that seem to have a long tail or "
+    "two modes, which their mean hides (rule 33).",
 }
 """File and caption of the figure that shows the irregular cells."""
 
@@ -108,8 +108,8 @@ def _notes(cells: pd.DataFrame, effects: pd.DataFrame) -> Iterator[str]:
     if starred:
         yield (
             f"{starred} of {len(cells)} cells have a star (*): their trials do not look normal, or "
-            "the interval of throughput is too short for their shape. Both centres, and the "
-            "intervals that stand it, are in cells.csv"
+            "the interval of throughput is too short for their shape. cells.csv has mean and "
+            "median, and the intervals that hold for such a shape"
         )
     noted = cells["interval_note"].dropna()
     for note, count in noted.value_counts(sort=False).sort_index().items():
@@ -118,7 +118,8 @@ def _notes(cells: pd.DataFrame, effects: pd.DataFrame) -> Iterator[str]:
     short = int((covers_percent < LEAST_PERCENT).sum())
     if short:
         yield (
-            f"{short} of {len(effects)} differences cover less than {LEAST_PERCENT:.0f} % where "
-            "trials scatter as in their workload, or in a cell some of whose trials lie further "
-            "off than those of the others: coverage_percent in effects.csv"
+            f"the intervals of {short} of {len(effects)} differences cover less than "
+            f"{LEAST_PERCENT:.0f} % if trials scatter as in their workload, or as in a cell some "
+            "of whose trials lie further off than those of the others: coverage_percent in "
+            "effects.csv"
         )
