@@ -133,7 +133,7 @@ def combine(parts: Sequence[Part]) -> tuple[Verdict, bool]:
     if {*REFUSED} & set(tested):
         return "not reproduced", whole
     weakest_first: tuple[Verdict, ...] = (*UNDECIDED, SIZE_EXCLUDED, SIZE_OPEN)
-    verdict = next((verdict for verdict in weakest_first if verdict in tested), "reproduced")
+    verdict: Verdict = next((word for word in weakest_first if word in tested), "reproduced")
     if verdict == "inconclusive":
         powers = (part.power for part in deciding if not math.isnan(part.power))
         verdict = undecided(min(powers, default=math.nan))
