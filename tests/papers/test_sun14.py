@@ -126,7 +126,7 @@ def test_a_row_of_the_ledger_says_once_what_many_numbers_are_held_against(ledger
     published, ours = (row[name].split("; ") for name in ("published", "ours"))
     assert len({*published}) == len(published) > 1
     assert len({text.partition("x [")[0] for text in ours}) == row["tested_count"]
-    assert all(": webserver-sun14 over " in text for text in ours)
+    assert all(": " in text.partition("x [")[0] for text in ours)
 
 
 def test_ranges_of_cases_have_no_power_and_are_never_pooled():

@@ -27,7 +27,8 @@ def test_the_forest_groups_by_what_a_change_takes():
 
 def texts(figure):
     """The texts inside of the left panel, and the small print."""
-    return [text.get_text() for text in figure.axes[0].texts], figure.get_supxlabel()
+    inside = [text.get_text() for text in figure.axes[0].texts]
+    return inside, " ".join(figure.get_supxlabel().split())
 
 
 def test_what_a_confound_may_have_made_is_marked_as_such():
