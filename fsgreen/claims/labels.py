@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
@@ -15,7 +14,8 @@ def labelled(parts: Iterable[tuple[str, str, str]]) -> list[str]:
     """Return the number of each part after its label; one number alone if all are the same.
 
     A label is the part's name without the clauses with which all names begin or end. It has the
-    published number if another part has the same name. A part without a number has its name alone.
+    published number if another part of the same name has another one. A part without a number has
+    its name alone.
 
     Parameters
     ----------
@@ -26,9 +26,11 @@ def labelled(parts: Iterable[tuple[str, str, str]]) -> list[str]:
     every = list(dict.fromkeys(parts))
     if len({number for _, _, number in every}) == 1:
         return [every[0][2]]
-    counts = Counter(name for name, _, _ in every)
+    of_name: dict[str, set[str]] = {}
+    for name, published, _ in every:
+        of_name.setdefault(name, set()).add(published)
     names = [
-        f"{name}, published {published}" if counts[name] > 1 and published else name
+        f"{name}, published {published}" if len(of_name[name]) > 1 else name
         for name, published, _ in every
     ]
     return [
