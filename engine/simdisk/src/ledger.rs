@@ -53,7 +53,15 @@ pub struct Ledger {
     courses: Vec<Course>,
     settled: Ns,
     planned: VecDeque<Change>,
-    trace: Option<Vec<(Ns, u64)>>,
+    let changes = self.trace.as_ref().map(|trace| &trace.changes[..]);
+        changes.unwrap_or_default(): Option<Trace>,
+}
+
+/// Changes of the total power, and how many of the newest are kept at least.
+#[derive(Clone, Debug)]
+struct Trace {
+    changes: Vec<(Ns, u64)>,
+    least: usize,
 }
 
 impl Ledger {
@@ -73,14 +81,26 @@ impl Ledger {
         }
     }
 
-    /// Keep every change of the total power from now on, for [`Ledger::trace`].
-    pub fn keep_trace(&mut self) {
-        self.trace = Some(vec![(self.settled, self.power_uw())]);
+    /// Keep the changes of the total power from now on, at least so many of the newest, for
+    /// [`Ledger::trace`].
+    pub fn keep_trace(&mut self, least: usize) {
+        let changes = vec![(self.settled, self.power_uw())];
+        self.trace = Some(Trace { changes, least });
     }
 
     /// Times and the total power in microwatts from each of them on; empty unless it is kept.
     pub fn trace(&self) -> &[(Ns, u64)] {
-        self.trace.as_deref().unwrap_or_default()
+        self.trace.as_ref().map_or(&[], |trace| &trace.changes)
+    }
+
+    /// The same from the power at a time on, at most so many of them; and until when that is all.
+    /// None if it is not kept since then.
+    pub fn trace_since(&self, since: Ns, most: usize) -> Option<(&[(Ns, u64)], Ns)> {
+        let trace = self.trace();
+        let begun = trace.partition_point(|&(at, _)| at <= since);
+        let left = &trace[begun.checked_sub(1)?..];
+        let until = left.get(most).map_or(self.settled, |&(at, _)| at);
+        Some((&left[..left.len().min(most)], until))
     }
 
     /// Plan that a part goes on once more (`by` 1) or once less (-1) from a time on.
@@ -119,10 +139,15 @@ impl Ledger {
         let Some(trace) = &mut self.trace else {
             return;
         };
-        match trace.last_mut() {
+        match trace.changes.last_mut() {
             Some(last) if last.0 == at => last.1 = power,
             Some(last) if last.1 == power => {}
-            _ => trace.push((at, power)),
+            _ => trace.changes.push((at, power)),
+        }
+        // twice as many, so that what stays is moved once in a while only
+        if trace.changes.len() >= trace.least.saturating_mul(2) {
+            let old = trace.changes.len() - trace.least;
+            trace.changes.drain(..old);
         }
     }
 
@@ -176,7 +201,7 @@ mod tests {
     #[test]
     fn parts_add_up_to_the_integral_of_the_trace() {
         let mut ledger = ledger();
-        ledger.keep_trace();
+        ledger.keep_trace(usize::MAX);
         ledger.plan(0, REST, 1);
         ledger.plan(10, WORK, 1);
         ledger.plan(30, WORK, 1);
@@ -210,5 +235,25 @@ mod tests {
         ledger.settle(100);
         assert_eq!(ledger.energy_fj(), 10 * 5_000_000);
         assert_eq!(ledger.parts().nth(WORK), Some(("work", 50_000_000, 10)));
+    }
+
+    /// A meter that asks in time must get every change once, and one that asks too late be told.
+    #[test]
+    fn a_trace_is_told_in_pieces_and_forgets_the_oldest() {
+        const LEAST: usize = 4;
+        let mut ledger = ledger();
+        ledger.keep_trace(LEAST);
+        for at in 1..=20 {
+            ledger.plan(10 * at, WORK, if at % 2 == 1 { 1 } else { -1 });
+            ledger.settle(10 * at + 5);
+            let (told, until) = ledger.trace_since(10 * at - 1, 9).expect("it is kept");
+            let times: Vec<Ns> = told.iter().map(|&(at, _)| at).collect();
+            assert_eq!((times, until), (vec![10 * at - 10, 10 * at], 10 * at + 5));
+            assert!(ledger.trace().len() < 2 * LEAST);
+        }
+        let [before, on, off] = [(160, 0), (170, 5_000_000), (180, 0)];
+        assert_eq!(ledger.trace_since(165, 2), Some((&[before, on][..], off.0)));
+        assert_eq!(ledger.trace_since(300, 2), Some((&[(200, 0)][..], 205)));
+        assert_eq!(ledger.trace_since(20, 2), None);
     }
 }

@@ -289,7 +289,7 @@ fn energy_is_the_integral_of_power_and_the_sum_of_operations() {
     let profile = small(60, 20.0);
     let mut ssd = Ssd::new(&profile, 0);
     ssd.precondition(5);
-    ssd.keep_trace();
+    ssd.keep_trace(usize::MAX);
     let mut host = Host::new(ssd);
     host.throughput_mb_s(Action::Write, 16, random_pages(1, 3000, profile.sectors()));
     host.throughput_mb_s(Action::Read, 16, random_pages(1, 3000, profile.sectors()));

@@ -44,6 +44,7 @@ a line of JSON that describes it goes to the standard output.
 An order is a line of JSON to the socket, answered by one. {\"do\": WHAT, ...} with
   describe  energy  counters  reset  stop   nothing further
   timing                                    \"reset\": true begins anew
+  trace                                     \"since_ns\": what was drawn from then on
   clock scheduler depth policy              \"to\": as the options above
   log                                       \"to\": FILE, a table of all requests; without, its end
   fault                                     \"kind\": unreadable (\"sector\", \"sectors\"),

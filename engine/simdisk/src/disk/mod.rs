@@ -147,9 +147,9 @@ impl Disk {
         self.policy = Policy::new(profile);
     }
 
-    /// Keep every change of the power drawn, for [`Ledger::trace`].
-    pub fn keep_trace(&mut self) {
-        self.account.keep_trace();
+    /// Keep the changes of the power drawn, at least so many of the newest, for [`Ledger::trace`].
+    pub fn keep_trace(&mut self, least: usize) {
+        self.account.keep_trace(least);
     }
 
     /// Keep what the media do for commands and the write cache, for [`Disk::take_log`].

@@ -115,8 +115,8 @@ impl Account {
         &self.ledger
     }
 
-    /// Keep every change of power from now on.
-    pub fn keep_trace(&mut self) {
-        self.ledger.keep_trace();
+    /// Keep the changes of power from now on, at least so many of the newest.
+    pub fn keep_trace(&mut self, least: usize) {
+        self.ledger.keep_trace(least);
     }
 }

@@ -10,6 +10,9 @@ use crate::ssd::Ssd;
 use crate::ssd::precondition::{SEED, State};
 use crate::time::Ns;
 
+/// Changes of power that are kept for who asks: an SSD of ten dies may make 40,000 a second.
+const CHANGES_KEPT: usize = 1 << 17;
+
 /// The device of a profile, ready since long.
 pub fn device(profile: &Profile, at: Ns) -> Box<dyn Served> {
     match profile {
@@ -42,8 +45,10 @@ struct Turning {
 
 impl Turning {
     fn new(profile: &DiskProfile, at: Ns) -> Self {
+        let mut disk = Disk::new(profile, at);
+        disk.keep_trace(CHANGES_KEPT);
         Self {
-            disk: Disk::new(profile, at),
+            disk,
             queue: profile.queue,
         }
     }
@@ -142,8 +147,10 @@ struct Flash {
 
 impl Flash {
     fn new(profile: &SsdProfile, at: Ns) -> Self {
+        let mut ssd = Ssd::new(profile, at);
+        ssd.keep_trace(CHANGES_KEPT);
         Self {
-            ssd: Ssd::new(profile, at),
+            ssd,
             profile: profile.clone(),
         }
     }

@@ -22,6 +22,9 @@ use crate::time::Ns;
 /// Most that requests which are not answered may hold; the kernel keeps the others. Bytes.
 const HELD_MOST_B: usize = 32 << 20;
 
+/// Most changes of power in one answer: requests wait while they are copied.
+const CHANGES_MOST: usize = 1 << 14;
+
 /// What is known about the answers that were given.
 #[derive(Default)]
 pub struct Report {
@@ -228,6 +231,16 @@ impl Drive {
             let parts = ledger.parts();
             let parts = parts.map(|(name, energy_fj, _)| (name, whole_uj(energy_fj)));
             (at, parts.collect(), whole_uj(ledger.energy_fj()))
+        })
+    }
+
+    /// Times and the power in microwatts from each of them on, from the power at `since` on, by
+    /// default from now; and until when that is all. None if it is not kept since then.
+    pub fn trace(&self, since: Option<Ns>) -> Option<(Vec<(Ns, u64)>, Ns)> {
+        self.looked_at(|state, at| {
+            let ledger = state.queue.device().ledger();
+            let (changes, until) = ledger.trace_since(since.unwrap_or(at), CHANGES_MOST)?;
+            Some((changes.to_vec(), until))
         })
     }
 

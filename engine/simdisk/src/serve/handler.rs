@@ -18,6 +18,7 @@ use crate::serve::served::Noting;
 use crate::serve::state::Clock;
 use crate::serve::sys;
 use crate::ssd::precondition::State;
+use crate::time::Ns;
 
 /// The deepest queue: what a SCSI or NVMe device may be given at once.
 const DEPTH_MOST: usize = 1024;
@@ -50,6 +51,7 @@ impl Handler {
             Order::Describe => return Ok(self.describe()),
             Order::Energy => return Ok(self.energy()),
             Order::Counters => return Ok(object(json!({"counters": self.drive.counters()}))),
+            Order::Trace { since_ns } => return self.trace(since_ns),
             Order::Timing { reset } => return Ok(self.timing(reset)),
             Order::Clock { to } => self.set_clock(to)?,
             Order::Scheduler { to } => self.set_scheduler(&to)?,
@@ -96,6 +98,21 @@ impl Handler {
             .map(|(name, energy_uj)| (name.to_owned(), json!(energy_uj)))
             .collect();
         object(json!({"time_ns": time_ns, "parts_uj": parts, "total_uj": total_uj}))
+    }
+
+    fn trace(&self, since: Option<Ns>) -> Reply {
+        let Some((changes, until_ns)) = self.drive.trace(since) else {
+            return Err(Refusal::new(
+                "what was drawn then is not kept any more",
+                "ask from a later time on",
+            ));
+        };
+        let (times_ns, power_uw): (Vec<Ns>, Vec<u64>) = changes.into_iter().unzip();
+        Ok(object(json!({
+            "times_ns": times_ns,
+            "power_uw": power_uw,
+            "until_ns": until_ns,
+        })))
     }
 
     fn timing(&self, reset: bool) -> Map<String, Value> {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::serve::served::Ailment;
 use crate::serve::state::Clock;
 use crate::ssd::precondition::State;
+use crate::time::Ns;
 
 /// An order, as its line of JSON says: `{"do": "clock", "to": "instant"}`.
 #[derive(Debug, Deserialize)]
@@ -16,6 +17,10 @@ pub enum Order {
     Describe,
     Energy,
     Counters,
+    /// Say what was drawn from a time on, as far as one answer goes; without it, what is drawn now.
+    Trace {
+        since_ns: Option<Ns>,
+    },
     /// Say how exactly was answered; with `reset`, begin anew after that.
     Timing {
         #[serde(default)]

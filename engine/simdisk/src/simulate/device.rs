@@ -27,7 +27,7 @@ pub fn device(
         Profile::Disk(profile) => {
             let mut disk = Disk::new(profile, at);
             if keeps_trace {
-                disk.keep_trace();
+                disk.keep_trace(usize::MAX);
             }
             Ok(Box::new(disk))
         }
@@ -40,7 +40,7 @@ pub fn device(
                 ssd.prepared(Action::Write, file);
             }
             if keeps_trace {
-                ssd.keep_trace();
+                ssd.keep_trace(usize::MAX);
             }
             Ok(Box::new(ssd))
         }

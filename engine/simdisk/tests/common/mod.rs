@@ -28,7 +28,7 @@ impl Linear {
         let part = |name, power_uw| Part { name, power_uw };
         let parts = vec![part("rest", 1_000_000), part("work", 4_000_000)];
         let mut ledger = Ledger::new(parts, 0);
-        ledger.keep_trace();
+        ledger.keep_trace(usize::MAX);
         ledger.plan(0, REST, 1);
         Self {
             depth,

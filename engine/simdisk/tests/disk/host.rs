@@ -93,7 +93,7 @@ impl Host {
     pub fn new(profile: &DiskProfile) -> Self {
         let mut disk = Disk::new(profile, 0);
         disk.keep_log();
-        disk.keep_trace();
+        disk.keep_trace(usize::MAX);
         Self {
             disk,
             now: 0,

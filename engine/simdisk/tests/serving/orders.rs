@@ -52,6 +52,9 @@ fn a_disk_tells_what_it_is_and_what_it_has_done() {
         (rest_uj..=2 * rest_uj + 1).contains(&spent_uj),
         "{spent_uj} uJ in {span_ns} ns"
     );
+    let told = server.order(json!({"do": "trace", "since_ns": before["time_ns"]}));
+    let drawn_fj = integral(&told, number(&before["time_ns"]), number(&after["time_ns"]));
+    assert!(drawn_fj.abs_diff(spent_uj * 1_000_000_000) < 1_000_000_000);
 
     let text = fs::read_to_string(log).expect("it is written");
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
@@ -70,6 +73,19 @@ fn a_disk_tells_what_it_is_and_what_it_has_done() {
             "{row:?}"
         );
     }
+}
+
+/// What is drawn between two times, in fJ, by an answer to `trace`.
+fn integral(told: &Value, begin: u64, end: u64) -> u64 {
+    let list = |name: &str| -> Vec<u64> {
+        let numbers = told[name].as_array().expect("a list").iter();
+        numbers.map(|number| number.as_u64().expect("a whole number")).collect()
+    };
+    let (times, powers) = (list("times_ns"), list("power_uw"));
+    assert!(times[0] <= begin && end <= told["until_ns"].as_u64().expect("a time"));
+    let ends = times[1..].iter().copied().chain([end]);
+    let spans = times.iter().zip(ends).map(|(&from, to)| to.min(end).saturating_sub(from.max(begin)));
+    spans.zip(powers).map(|(span, power)| span * power).sum()
 }
 
 /// Changes while requests are under way must neither lose one nor hang.
@@ -134,6 +150,8 @@ fn orders_that_cannot_be_are_refused() {
         json!({"do": "spin"}),
         json!({"do": "spin", "to": "standby"}),
         json!({"do": "log", "to": "/nowhere/at/all"}),
+        json!({"do": "trace", "since_ns": 0}),
+        json!({"do": "trace", "since_ns": -1}),
         json!([]),
         json!("describe"),
     ] {

@@ -135,9 +135,9 @@ impl Ssd {
         (&mut self.dies[die].pages, local)
     }
 
-    /// Keep every change of power from now on, for [`Ledger::trace`].
-    pub fn keep_trace(&mut self) {
-        self.ledger.keep_trace();
+    /// Keep changes of power from now on, at least so many of the newest, for [`Ledger::trace`].
+    pub fn keep_trace(&mut self, least: usize) {
+        self.ledger.keep_trace(least);
     }
 
     fn note(&mut self, at: Ns, happening: Happening) {

@@ -45,6 +45,7 @@ impl Fixed {
     pub fn new(sectors: u64, service_ns: Ns, is_write_back: bool, at: Ns) -> Self {
         let part = |name, power_uw| Part { name, power_uw };
         let mut ledger = Ledger::new(vec![part("idle", 5_000_000), part("busy", 10_000_000)], at);
+        ledger.keep_trace(usize::MAX);
         ledger.plan(at, IDLE, 1);
         Self {
             sectors,
