@@ -90,7 +90,8 @@ impl Ledger {
 
     /// Times and the total power in microwatts from each of them on; empty unless it is kept.
     pub fn trace(&self) -> &[(Ns, u64)] {
-        self.trace.as_ref().map_or(&[], |trace| &trace.changes)
+        let changes = self.trace.as_ref().map(|trace| trace.changes.as_slice());
+        changes.unwrap_or_default()
     }
 
     /// The same from the power at a time on, at most so many of them; and until when that is all.
