@@ -7,8 +7,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
+from operator import mul
 from pathlib import Path
 from typing import Any
+
+from fsgreen.simdisk.power import PowerTrace
 
 Answer = Callable[[dict[str, Any]], bytes]
 
@@ -46,3 +50,11 @@ def _serve(listener: socket.socket, answer: Answer) -> None:
 def line(**values: Any) -> bytes:
     """Return an answer: these values as a line of JSON."""
     return json.dumps(values).encode() + b"\n"
+
+
+def drawn_fj(trace: PowerTrace, begin_ns: int, end_ns: int) -> int:
+    """Return the energy of a span that a trace covers."""
+    assert trace.times_ns[0] <= begin_ns <= end_ns <= trace.until_ns
+    bounds_ns = [min(max(at, begin_ns), end_ns) for at in [*trace.times_ns, end_ns]]
+    spans_ns = [later - one for one, later in pairwise(bounds_ns)]
+    return sum(map(mul, spans_ns, trace.power_uw))

@@ -202,4 +202,5 @@ DRIVER = Driver(
     open=open_blocks,
     parser=BlockParser,
     emulator="fsgreen.meters.blocks.emulator:of_power",
+    disk_emulator="fsgreen.meters.blocks.disk:DiskSender",
 )

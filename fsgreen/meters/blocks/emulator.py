@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from fsgreen.errors import FsgreenError
 from fsgreen.meters.blocks.format import Channel, Samples
-from fsgreen.meters.blocks.sender import Link, Sender, loaded, paced
+from fsgreen.meters.blocks.sender import Link, Sender, Timed, loaded, paced
 from fsgreen.meters.core.readings import Floats
 
 RAIL_5V = (
@@ -22,29 +24,24 @@ STRONG_5V = (Channel("5V", "A", 0.02, -2.0, 0, 4095), RAIL_5V[1])
 """The same, but for up to 79 A."""
 
 
-class Emulator:
-    """A sender that runs in the `with` block.
+class LocalSender(ABC):
+    """A sender of modelled samples, which a thread of this process sends in the `with` block.
 
-    `load_a` gives the amperes at times in seconds since the block began; samples clip at the
-    converter's ends. `link` is closed at the end of the block.
+    `link` listens, and is closed at the end of the block, or when the power of the model is not
+    known any more (FsgreenError).
     """
 
-    volts = 5.0
-    rate_hz = 10000.0
-    every_s = 0.05
+    rate_hz: float
 
-    def __init__(
-        self,
-        link: Link,
-        load_a: Callable[[Floats], Floats],
-        channels: Sequence[Channel] = RAIL_5V,
-        serial: str = "emulated",
-    ) -> None:
+    def __init__(self, link: Link, channels: Sequence[Channel], serial: str) -> None:
         self.link = link
         self.channels = channels
         self.sender = Sender(link, channels, self.rate_hz, serial, modelled=True)
-        self._load_a = load_a
-        self._stop = threading.Event()
+        self.stopping = threading.Event()
+
+    @abstractmethod
+    def batches(self) -> Iterator[Timed]:
+        """Yield samples when they are due to be sent."""
 
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._run, name="emulated block sender")
@@ -52,7 +49,7 @@ class Emulator:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
+        self.stopping.set()
         self._thread.join()
         self.link.close()
 
@@ -66,11 +63,39 @@ class Emulator:
         self.sender.send(t0_ns, samples)
 
     def _run(self) -> None:
+        try:
+            for t0_ns, samples in self.batches():
+                if self.stopping.is_set():
+                    return
+                self.send(t0_ns, samples)
+        except FsgreenError:  # the meter that reads this sender tells it
+            self.link.close()
+
+
+class Emulator(LocalSender):
+    """A sender with the load `load_a`: amperes at times in seconds since the block began.
+
+    Samples clip at the converter's ends.
+    """
+
+    volts = 5.0
+    rate_hz = 10_000.0
+    every_s = 0.05
+
+    def __init__(
+        self,
+        link: Link,
+        load_a: Callable[[Floats], Floats],
+        channels: Sequence[Channel] = RAIL_5V,
+        serial: str = "emulated",
+    ) -> None:
+        super().__init__(link, channels, serial)
+        self._load_a = load_a
+
+    def batches(self) -> Iterator[Timed]:
+        """Yield the samples of the load at the pace of a converter."""
         take = loaded(self.channels, self.rate_hz, self._load_a, self.volts)
-        for t0_ns, samples in paced(take, self.rate_hz, self.every_s):
-            if self._stop.is_set():
-                return
-            self.send(t0_ns, samples)
+        return paced(take, self.rate_hz, self.every_s)
 
 
 def of_power(power_w: Callable[[], float], serial: str) -> Emulator:

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Self
 
 from fsgreen.meters.core.readings import Reading, Readings
 from fsgreen.meters.core.settings import MeterSettings, Settings
+from fsgreen.simdisk.power import PowerTrace
 from fsgreen.trace import MeterInfo
 
 DeviceOf = Callable[[], str | None]
@@ -83,6 +84,10 @@ EmulatorOf = Callable[[Callable[[], float], str], Emulator]
 """Makes an emulator. The arguments are a function that returns its present power in watts, which
 may be called at any time, and its serial number, if its bytes hold one."""
 
+DiskEmulatorOf = Callable[[Callable[[int | None], PowerTrace], str], Emulator]
+"""The same of a simulated disk: the function returns the power since a time in ns of the host's
+monotonic clock; given None, only the present power."""
+
 
 @dataclass(frozen=True)
 class Driver:
@@ -109,6 +114,8 @@ class Driver:
         changes nothing, sends nothing to a meter, and never raises.
     emulator : str, optional
         The place of an `EmulatorOf`, as `package.module:name`, that `emulate = true` imports.
+    disk_emulator : str, optional
+        The place of a `DiskEmulatorOf`, which `profile = "simdisk"` imports instead.
     means : callable
         Returns, given the description, whether a power is the mean since the previous reading, as
         for the difference of a counter.
@@ -123,6 +130,7 @@ class Driver:
     missing: Callable[[], str | None] = lambda: None
     find: Callable[[], Sequence[str]] = tuple
     emulator: str | None = None
+    disk_emulator: str | None = None
     means: Callable[[MeterInfo], bool] = lambda _: False
 
 

@@ -12,18 +12,22 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Literal
 
 from fsgreen.errors import FsgreenError
-from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, EmulatorOf, Meter
+from fsgreen.meters.core.base import Chunk, DeviceOf, Driver, Emulator, Meter
 from fsgreen.meters.core.settings import MeterSettings, Texts
 from fsgreen.meters.modelled import ModelledPower, left_out, load_profile
 from fsgreen.simdisk import Control
+from fsgreen.simdisk.power import power_since
 from fsgreen.trace import MeterInfo, identity_flaws
 
 PROFILE = "fast10-system"
+DISK_PROFILE = "simdisk"
+"""The profile of the simulated disk itself, which a file of profiles may use for another."""
 
 
 class EmulationSettings(MeterSettings):
@@ -33,11 +37,13 @@ class EmulationSettings(MeterSettings):
     covers: Texts | None = None
     """The parts that draw the power; by default those of the profile."""
     profile: str = PROFILE
-    """The name of the power model, which is shipped or in `profile_file`."""
+    """The name of the power model, which is shipped or in `profile_file`; `simdisk` is the power of
+    the simulated disk itself."""
     profile_file: str = ""
     """A file that fsgreen calibrate wrote."""
     control: str = ""
-    """The socket of a simulated disk; the processor time of its server is left out."""
+    """The socket of a simulated disk, which the testbed knows. Of a model of the machine, the
+    processor time of its server is left out."""
 
 
 STEP_S = 0.5
@@ -55,10 +61,11 @@ class EmulatedMeter:
         The driver that reads the emulator. Its settings are `table` and those of the emulator.
     table : mapping
         The settings of the meter, without those that connect to the emulator.
-    make : EmulatorOf
+    make : EmulatorOf or DiskEmulatorOf
         Makes the emulator.
-    power_w : callable
-        Returns the power in watts. If it raises FsgreenError, the meter raises the same error.
+    power : callable
+        Returns the power, as `make` takes it. If it raises FsgreenError, the meter raises the same
+        error.
     covers : sequence of str
         The parts whose power it is.
     source : str
@@ -69,8 +76,8 @@ class EmulatedMeter:
         self,
         driver: Driver,
         table: Mapping[str, Any],
-        make: EmulatorOf,
-        power_w: Callable[[], float],
+        make: Callable[[Callable[..., Any], str], Emulator],
+        power: Callable[..., Any],
         *,
         covers: Sequence[str],
         source: str,
@@ -78,7 +85,7 @@ class EmulatedMeter:
         self._driver = driver
         self._table = table
         self._make = make
-        self._power_w = power_w
+        self._ask = power
         self._covers = tuple(covers)
         self._source = source
         self._meter: Meter | None = None
@@ -146,9 +153,9 @@ class EmulatedMeter:
             )
         return {**self._table, **reached_by}
 
-    def _power(self) -> float:
+    def _power(self, *since_ns: int | None) -> Any:
         try:
-            return self._power_w()
+            return self._ask(*since_ns)
         except FsgreenError as error:
             self._cause = error
             raise
@@ -201,9 +208,10 @@ def declared(driver: Driver) -> type[EmulationSettings]:
 
 
 def open_emulated(driver: Driver, table: Mapping[str, Any], device_of: DeviceOf) -> Meter:
-    """Open an emulated meter, whose power comes from a model.
+    """Open an emulated meter, whose power is that of a model or of a simulated disk.
 
-    Raises FsgreenError if the driver has no emulator, or if a setting is wrong.
+    Raises FsgreenError if the driver has no emulator, if there is no simulated disk, or if a
+    setting is wrong.
     """
     own = {key: value for key, value in table.items() if key in EmulationSettings.model_fields}
     settings = EmulationSettings.of(own)
@@ -211,7 +219,11 @@ def open_emulated(driver: Driver, table: Mapping[str, Any], device_of: DeviceOf)
         settings.refuse(f"there is no emulator of {driver.name}: leave emulate out")
     if driver.missing() is not None:
         settings.refuse(f"{driver.name} cannot work here: {driver.missing()}")
+    rest = {key: value for key, value in table.items() if key not in own}
+    table = {"name": settings.name, "driver": settings.driver, **rest}
     name, file, control = settings.profile, settings.profile_file, settings.control
+    if name == DISK_PROFILE and not file:
+        return _showing_disk(driver, table, settings)
     profile = load_profile(name, Path(file).expanduser() if file else None)
     sentences = (
         f"power model {name}, {profile.describe()}",
@@ -219,12 +231,26 @@ def open_emulated(driver: Driver, table: Mapping[str, Any], device_of: DeviceOf)
         *(["without the processor time of the simulated disk's server"] if control else []),
     )
     server = Control(Path(control)).processor_s if control else None
-    rest = {key: value for key, value in table.items() if key not in own}
     return EmulatedMeter(
         driver,
-        {"name": settings.name, "driver": settings.driver, **rest},
+        table,
         resolve_name(driver.emulator),
         SteppedPower(ModelledPower(profile, device_of, server)),
         covers=settings.covers or profile.covers,
         source="; ".join(sentences),
+    )
+
+
+def _showing_disk(driver: Driver, table: Mapping[str, Any], settings: EmulationSettings) -> Meter:
+    if driver.disk_emulator is None:
+        settings.refuse(f"{driver.name} cannot show a simulated disk: blocks can")
+    if not settings.control:
+        settings.refuse("there is no simulated disk: it needs --testbed simdisk")
+    return EmulatedMeter(
+        driver,
+        table,
+        resolve_name(driver.disk_emulator),
+        partial(power_since, Control(Path(settings.control))),
+        covers=settings.covers or ("disk",),
+        source="the simulated disk's own power; what that is worth, its profile's sources say",
     )
