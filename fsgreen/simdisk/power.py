@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -32,6 +33,10 @@ class PowerTrace:
     times_ns: list[int]
     power_uw: list[int]
     until_ns: int
+
+
+PowerSince = Callable[[int | None], PowerTrace]
+"""`power_since` of one disk."""
 
 
 def power_since(control: Control, since_ns: int | None = None) -> PowerTrace:

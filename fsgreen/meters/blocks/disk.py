@@ -7,7 +7,7 @@ sample. So the sum of any samples is the energy of the disk's own account, to wi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,7 @@ import numpy as np
 from fsgreen.meters.blocks.emulator import LocalSender
 from fsgreen.meters.blocks.format import Channel, Samples
 from fsgreen.meters.blocks.sender import Link, Timed
-from fsgreen.simdisk.power import PowerTrace
-
-PowerSince = Callable[[int | None], PowerTrace]
-"""Returns the power from a time on in ns; given None, the present power."""
+from fsgreen.simdisk.power import PowerSince, PowerTrace
 
 CHANNEL = Channel("disk", "W", 2**-10, 31.25)
 """0 to 63 W, in steps of about a milliwatt; 0 W is not yet the lowest sample, which is marked."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Self
 
 from fsgreen.meters.core.readings import Reading, Readings
 from fsgreen.meters.core.settings import MeterSettings, Settings
-from fsgreen.simdisk.power import PowerTrace
+from fsgreen.simdisk.power import PowerSince
 from fsgreen.trace import MeterInfo
 
 DeviceOf = Callable[[], str | None]
@@ -84,9 +84,8 @@ EmulatorOf = Callable[[Callable[[], float], str], Emulator]
 """Makes an emulator. The arguments are a function that returns its present power in watts, which
 may be called at any time, and its serial number, if its bytes hold one."""
 
-DiskEmulatorOf = Callable[[Callable[[int | None], PowerTrace], str], Emulator]
-"""The same of a simulated disk: the function returns the power since a time in ns of the host's
-monotonic clock; given None, only the present power."""
+DiskEmulatorOf = Callable[[PowerSince, str], Emulator]
+"""The same for a simulated disk, of which the function returns the power over time."""
 
 
 @dataclass(frozen=True)
