@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from simdisks import drawn_fj, line, serving
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, Meter, Readings, open_meters, simdisk
+from fsgreen.meters.blocks import disk
 from fsgreen.meters.blocks.disk import CHANNEL, INTERVAL_NS, MAX_COUNT, STEP_FJ, Sampler
 from fsgreen.meters.blocks.format import Samples, blocks_of
 from fsgreen.meters.blocks.parser import BlockParser
 from fsgreen.simdisk.power import PowerTrace
-from tests.patience import leaves_nothing, listen, wait_for
+from tests.patience import leaves_nothing, listen
 
 ENTRY = {"name": "disk", "driver": "blocks", "emulate": True, "profile": "simdisk"}
 BUSY_NS, IDLE_NS = 777_777, 1_234_567
@@ -116,24 +118,59 @@ def test_a_disk_is_read_as_a_sensor_on_its_rail(tmp_path: Path) -> None:
     assert (least_w, most_w) == pytest.approx((IDLE_UW * 1e-6, BUSY_UW * 1e-6), abs=CHANNEL.gain)
 
 
-def test_a_disk_that_goes_in_mid_trial_is_told_and_the_next_one_is_read(tmp_path: Path) -> None:
-    """A cell may have another disk, whose server takes the place of the last one's."""
+def has_mark(readings: Readings) -> bool:
+    return any("clipped" in flag for flag in readings.flags.values())
+
+
+def ends_sound(readings: Readings) -> bool:
+    return len(readings) > 0 and len(readings) - 1 not in readings.flags
+
+
+def test_samples_are_marked_while_a_disk_is_changed_for_another(tmp_path: Path) -> None:
+    """A cell may have another disk, which is served after the capture of its trial has begun."""
     control = tmp_path / "control"
-    with leaves_nothing():
+    with leaves_nothing(), ExitStack() as stack:
         with serving(control, answer):
-            (meter,) = open_meters(simdisk.tables([ENTRY], control), lambda: None).values()
+            meter = stack.enter_context(opened(control))
+            parser = BlockParser(meter.describe())
             meter.start()
-            wait_for(lambda: meter.read(1.0) is not None)
-        with closing(meter):
-            with pytest.raises(FsgreenError, match="the simulated disk does not answer"):
-                while True:
-                    meter.read(0.5)
-            with pytest.raises(FsgreenError, match="the simulated disk does not answer"):
-                meter.start()
-            with serving(control, answer):
-                meter.start()
-                wait_for(lambda: meter.read(1.0) is not None)
-                meter.close()
+            assert not listen(meter, parser, until=ends_sound).flags
+        changing = listen(meter, parser, until=has_mark)
+        with serving(control, answer):
+            changed = listen(meter, parser, until=ends_sound)
+        readings = Readings.joined([changing, changed])
+        assert set(readings.flags.values()) == {"clipped|negative"}
+        meter.stop()
+        with pytest.raises(FsgreenError, match="the simulated disk does not answer"):
+            meter.start()
+        with serving(control, answer):
+            meter.start()
+            assert not listen(meter, BlockParser(meter.describe()), until=ends_sound).flags
+            meter.close()
+
+
+def test_samples_are_marked_while_a_server_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It overwrites an SSD for longer than a meter may be silent."""
+    monkeypatch.setattr(disk, "LATE_S", 0.05)
+    free = threading.Event()
+    free.set()
+
+    def answer_when_free(question: dict[str, Any]) -> bytes:
+        free.wait()
+        return answer(question)
+
+    control = tmp_path / "control"
+    with leaves_nothing(), serving(control, answer_when_free), opened(control) as meter:
+        parser = BlockParser(meter.describe())
+        meter.start()
+        listen(meter, parser, until=ends_sound)
+        free.clear()
+        held = listen(meter, parser, until=has_mark)
+        free.set()
+        after = listen(meter, parser, until=ends_sound)
+    assert np.diff(Readings.joined([held, after]).time_s).max() < 2e-4
 
 
 @pytest.mark.parametrize(
