@@ -22,6 +22,13 @@ from fsgreen.trial import HarnessCost
 from tests.testbeds.served import serve_patiently
 
 SIZE_B = 128 << 20
+RAIL = {
+    "name": "rail",
+    "driver": "blocks",
+    "emulate": True,
+    "profile": "simdisk",
+    "covers": ["rail"],
+}
 READERS = "sequential-readers"
 
 
@@ -160,7 +167,7 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
     monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B, disk=Disk("wd200bb")) as bed:
-        done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK])
+        done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK, RAIL])
     found = {one.record.cell["disk"]: one for one in trial.list_trials(done.folder)}
     assert found.keys() == {"wd200bb", "ddys-t36950n"}
     assert done.identity()["idle_bands_w"].keys() == found.keys()
@@ -180,6 +187,10 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
         mean_w = sum(parts_j.values()) / measure.duration_s
         assert parts_j["transfer"] > 0
         power = one.table("power")
-        within = power[power["time_s"].between(measure.start_s, measure.end_s)]["power_w"]
-        assert within.min() <= mean_w <= power["power_w"].max()
+        within = power[power["time_s"].between(measure.start_s, measure.end_s)]
+        assert within["power_w"].min() <= mean_w <= power["power_w"].max()
+        rail = within[within["meter"] == "rail"]
+        assert set(rail["quality"]) == {"ok"}
+        assert len(rail) == pytest.approx(10_000 * measure.duration_s, rel=0.01)
+        assert rail["power_w"].mean() == pytest.approx(mean_w, rel=0.05)
         assert {check.rule for check in record.checks} >= {7, 8, 9, 10, 11, 13, 16, 20, 40}

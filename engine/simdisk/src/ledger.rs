@@ -53,8 +53,7 @@ pub struct Ledger {
     courses: Vec<Course>,
     settled: Ns,
     planned: VecDeque<Change>,
-    let changes = self.trace.as_ref().map(|trace| &trace.changes[..]);
-        changes.unwrap_or_default(): Option<Trace>,
+    trace: Option<Trace>,
 }
 
 /// Changes of the total power, and how many of the newest are kept at least.
@@ -90,7 +89,7 @@ impl Ledger {
 
     /// Times and the total power in microwatts from each of them on; empty unless it is kept.
     pub fn trace(&self) -> &[(Ns, u64)] {
-        let changes = self.trace.as_ref().map(|trace| trace.changes.as_slice());
+        let changes = self.trace.as_ref().map(|trace| &trace.changes[..]);
         changes.unwrap_or_default()
     }
 
