@@ -79,12 +79,17 @@ fn a_disk_tells_what_it_is_and_what_it_has_done() {
 fn integral(told: &Value, begin: u64, end: u64) -> u64 {
     let list = |name: &str| -> Vec<u64> {
         let numbers = told[name].as_array().expect("a list").iter();
-        numbers.map(|number| number.as_u64().expect("a whole number")).collect()
+        numbers
+            .map(|number| number.as_u64().expect("a whole number"))
+            .collect()
     };
     let (times, powers) = (list("times_ns"), list("power_uw"));
     assert!(times[0] <= begin && end <= told["until_ns"].as_u64().expect("a time"));
     let ends = times[1..].iter().copied().chain([end]);
-    let spans = times.iter().zip(ends).map(|(&from, to)| to.min(end).saturating_sub(from.max(begin)));
+    let spans = times
+        .iter()
+        .zip(ends)
+        .map(|(&from, to)| to.min(end).saturating_sub(from.max(begin)));
     spans.zip(powers).map(|(span, power)| span * power).sum()
 }
 
