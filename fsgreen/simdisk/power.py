@@ -52,17 +52,17 @@ def power_since(control: Control, since_ns: int | None = None) -> PowerTrace:
         trace.
     """
     answer = control.ask("trace", since_ns=since_ns)
-    times_ns, power_uw, until_ns = map(answer.get, ("times_ns", "power_uw", "until_ns"))
-    if not _is_trace(times_ns, power_uw, until_ns, since_ns):
+    told: list[Any] = [answer.get(name) for name in ("times_ns", "power_uw", "until_ns")]
+    if not _is_trace(*told, since_ns=since_ns):
         raise FsgreenError(
             "the simulated disk answers with something else than its power over time",
             where=control.path,
             next_step=BUILD,
         )
-    return PowerTrace(times_ns, power_uw, until_ns)
+    return PowerTrace(*told)
 
 
-def _is_trace(times_ns: Any, power_uw: Any, until_ns: Any, since_ns: int | None) -> bool:
+def _is_trace(times_ns: Any, power_uw: Any, until_ns: Any, *, since_ns: int | None) -> bool:
     if not (isinstance(times_ns, list) and isinstance(power_uw, list)):
         return False
     if not len(times_ns) == len(power_uw) > 0:
