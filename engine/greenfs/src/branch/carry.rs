@@ -3,6 +3,7 @@
 //! The plan lies in `.greenfs/plan` while names are taken away, then in `.greenfs/plan-taken` while
 //! things are put in their place. What stands in the way and is not what was left there is kept.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,12 +17,15 @@ use crate::branch::store::{
 use crate::branch::{OWN, own};
 use crate::journal::frame;
 use crate::protocol::plan::{Dress, Put, Source, Take};
-use crate::protocol::{Found, Kind, OWNERS, Plan};
+use crate::protocol::{Found, Kind, NodeId, OWNERS, Plan};
 
-/// Make room for a new plan; nothing is committed.
-pub fn prepare(to: &mut impl Store, seq: u64) -> io::Result<()> {
+/// Make room for a new plan; nothing is committed. Copies of these files stay.
+pub fn prepare(to: &mut impl Store, seq: u64, staged: &BTreeSet<NodeId>) -> io::Result<()> {
     ensure_folder(to, Path::new(OWN))?;
-    remove_tree(to, &own("stage"))?;
+    match staged.is_empty() {
+        true => remove_tree(to, &own("stage"))?,
+        false => stage::keep_only(to, staged)?,
+    }
     ensure_folder(to, &own("stage"))?;
     ensure_folder(to, &own("out"))?;
     // Left by a plan that could not be read.

@@ -3,13 +3,15 @@
 //! Of a file that the branch has in an older version, only what may be other is brought; the rest it
 //! takes from its own, where that costs less.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsString;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::branch::own;
-use crate::branch::store::{PIECE_B, Store, if_allowed, named};
+use crate::branch::store::{PIECE_B, Store, if_allowed, named, remove_tree};
+use crate::protocol::NodeId;
 use crate::protocol::node::Expected;
 use crate::protocol::plan::Put;
 use crate::ranges::Ranges;
@@ -40,6 +42,17 @@ impl Base {
 /// Where the copy of a file waits.
 pub fn place(put: &Put) -> PathBuf {
     own("stage").join(put.node.0.to_string())
+}
+
+/// Remove all copies that wait but those of these files.
+pub fn keep_only(on: &mut impl Store, files: &BTreeSet<NodeId>) -> io::Result<()> {
+    let kept: BTreeSet<OsString> = files.iter().map(|id| id.0.to_string().into()).collect();
+    for name in on.list(&own("stage"))? {
+        if !kept.contains(&name) {
+            remove_tree(on, &own("stage").join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 /// The copy of a file, as far as it came.

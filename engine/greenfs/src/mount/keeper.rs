@@ -39,6 +39,12 @@ pub struct Keeper {
     pub patience: Duration,
 }
 
+/// A branch has everything that was done up to this record, and until this time.
+pub struct Reached {
+    record: u64,
+    at: SystemTime,
+}
+
 /// The branch, once it can be reached.
 pub type Connected = Branch<Timed<Site>>;
 
@@ -106,12 +112,14 @@ impl Keeper {
             let is_last = self.standings.is_ending();
             let begun = Instant::now();
             match self.bring_up(branch) {
-                Ok(record) => self.has_all(branch, record, Phase::Connected),
+                Ok(reached) => self.note_reached(branch, &reached, Phase::Connected),
                 Err(Trouble::Busy(path)) => {
                     let path = path.display();
                     self.enter(Phase::CatchingUp);
-                    self.log
-                        .say(&format!("{}: {path} is written to all the time", self.role));
+                    self.log.say(&format!(
+                        "{}: {path} is overwritten all the time",
+                        self.role
+                    ));
                     self.standings.rest(GATHER + begun.elapsed());
                 }
                 Err(trouble) => return Some(self.fault(trouble)),
@@ -130,8 +138,9 @@ impl Keeper {
         }
     }
 
-    /// Returns the record up to which the branch has everything.
-    pub fn bring_up(&self, branch: &mut Connected) -> Result<u64, Trouble> {
+    /// Returns what the branch has at least.
+    pub fn bring_up(&self, branch: &mut Connected) -> Result<Reached, Trouble> {
+        let at = SystemTime::now();
         mapped::let_go(&self.shared).map_err(Trouble::Flash)?;
         let mut flash = &*self.shared;
         let stands = flash.with(|flash| {
@@ -142,16 +151,16 @@ impl Keeper {
         if !has_all {
             push(&mut flash, branch)?;
         }
-        Ok(record)
+        Ok(Reached { record, at })
     }
 
-    pub fn has_all(&self, branch: &Connected, record: u64, phase: Phase) {
+    pub fn note_reached(&self, branch: &Connected, reached: &Reached, phase: Phase) {
         let kept = kept::kept(&branch.store).is_ok_and(|kept| !kept.is_empty());
         let is_news = |before: &Phase| !matches!(before, Phase::Connected | Phase::Asleep);
         let before = self.standings.change(self.role, |standing| {
             standing.phase = phase;
-            standing.holds = record;
-            standing.whole_at = Some(SystemTime::now());
+            standing.holds = reached.record;
+            standing.whole_at = Some(reached.at);
             standing.has_kept = kept;
         });
         if before.is_some_and(|before| is_news(&before)) {

@@ -122,9 +122,9 @@ impl Sleeper {
         self.spins.spend(why)?;
         self.keeper.log.say(&format!("disk: spun up: {why}"));
         let mut disk = self.keeper.connect()?;
-        let record = self.keeper.bring_up(&mut disk);
-        let record = record.map_err(|trouble| self.keeper.fault(trouble))?;
-        self.keeper.has_all(&disk, record, Phase::Asleep);
+        let reached = self.keeper.bring_up(&mut disk);
+        let reached = reached.map_err(|trouble| self.keeper.fault(trouble))?;
+        self.keeper.note_reached(&disk, &reached, Phase::Asleep);
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub struct Standing {
     pub steps: Steps,
     /// It has all that was done up to this record.
     pub holds: u64,
-    /// When it last had everything.
+    /// The last time of which it has everything.
     pub whole_at: Option<SystemTime>,
     /// What others changed there was kept.
     pub has_kept: bool,

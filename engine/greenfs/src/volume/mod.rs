@@ -15,6 +15,7 @@ mod operations;
 mod parts;
 mod push;
 mod pushed;
+mod round;
 mod sharing;
 mod survey;
 mod trouble;

@@ -1,5 +1,6 @@
 //! Looking at everything on a branch.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -124,7 +125,7 @@ fn look_over(
     if let Some((path, error)) = refused.into_iter().find(|(path, _)| !is_others(path)) {
         return Err(named(&path)(error));
     }
-    carry::prepare(store, seq)?;
+    carry::prepare(store, seq, &BTreeSet::new())?;
     for path in comparison.strangers {
         match if_allowed(kept::keep(store, seq, &path, &path))? {
             Some(()) => pushed.kept.push(path),

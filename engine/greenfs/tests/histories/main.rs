@@ -15,6 +15,7 @@ mod parts;
 mod pooled;
 mod refusals;
 mod shared;
+mod steady;
 mod tree;
 mod world;
 

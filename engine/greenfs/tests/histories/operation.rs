@@ -222,7 +222,7 @@ pub fn shape_then(then: &Past<impl Store>) -> BTreeMap<PathBuf, (Kind, Vec<u8>)>
     while let Some(folder) = folders.pop() {
         for (_, spot) in then.children(&folder).expect("it can be read") {
             let data = match spot.kind {
-                Kind::File => then.branch.read(&spot.at, 0, 1 << 16),
+                Kind::File => then.branch.read(&spot.at, 0, 1 << 20),
                 _ => Ok(Vec::new()),
             };
             let data = data.expect("it can be read");

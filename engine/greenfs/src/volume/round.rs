@@ -1,0 +1,257 @@
+//! One round of bringing a branch up: what it does, and where it takes each file from.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::branch::identity::{FORMAT, Identity};
+use crate::branch::own;
+use crate::branch::stage::Base;
+use crate::branch::store::{Store, copy_within, ensure_folder, remove_tree};
+use crate::protocol::catalogue::path;
+use crate::protocol::plan::Put;
+use crate::protocol::{Attributes, Behind, Catalogue, Change, Node, NodeId, Plan, Role};
+use crate::ranges::Ranges;
+use crate::volume::flash::Flash;
+
+/// A larger file is not copied on flash while writes wait; nor are more bytes of files that nobody wrote to
+/// while they were copied. Bytes.
+const SNAPSHOTS_MOST_B: u64 = 64 << 20;
+
+/// What it takes to copy a small file counts as so many bytes more.
+const SNAPSHOT_ITSELF_B: u64 = 64 << 10;
+
+/// What a round has to do.
+pub(super) struct Round {
+    pub plan: Plan,
+    /// The files that must be copied, in the order of the plan.
+    pub copies: Vec<Copied>,
+    /// What the branch is, if it does not say so itself.
+    pub identity: Identity,
+}
+
+/// A file that must be copied.
+pub(super) struct Copied {
+    pub version: u64,
+    /// What the branch has of it.
+    pub base: Option<Base>,
+    pub origin: Origin,
+    /// A write to it had begun when the round began, and had not ended.
+    pub is_amid_write: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Flash, where programs go on: they may disturb the copy.
+    Flash,
+    /// A copy on flash that was made while they waited.
+    Snapshot,
+    /// It waits on the branch since an earlier round.
+    Stage,
+}
+
+/// A file as it was when it was copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct FileState {
+    pub version: u64,
+    pub attributes: Attributes,
+}
+
+impl FileState {
+    fn of(node: &Node) -> Self {
+        Self {
+            version: node.version,
+            attributes: node.attributes,
+        }
+    }
+}
+
+/// What the earlier rounds came to.
+#[derive(Default)]
+pub(super) struct Earlier {
+    /// Files that wait on the branch, in this state.
+    pub staged: BTreeMap<NodeId, FileState>,
+    /// Files that were written to while they were copied.
+    pub disturbed: BTreeSet<NodeId>,
+}
+
+impl Round {
+    pub fn copies(&self) -> impl Iterator<Item = (&Put, &Copied)> {
+        self.plan.copies().zip(&self.copies)
+    }
+
+    /// The files that wait on the branch already.
+    pub fn staged(&self) -> BTreeSet<NodeId> {
+        let copies = self.copies();
+        let staged = copies.filter(|(_, copied)| copied.origin == Origin::Stage);
+        staged.map(|(put, _)| put.node).collect()
+    }
+}
+
+/// Where copies on flash wait.
+fn snapshots(role: Role) -> PathBuf {
+    own(format!("snapshots-{role}"))
+}
+
+/// Where the copy of a file on flash waits.
+pub(super) fn snapshot(role: Role, id: NodeId) -> PathBuf {
+    snapshots(role).join(id.0.to_string())
+}
+
+/// The version of a file that a branch has, if it is known what of it may be other.
+fn base(catalogue: &Catalogue, behind: &Behind, id: NodeId) -> Option<Base> {
+    let then = |id: NodeId| match behind.touched.get(&id) {
+        Some(before) => before.as_ref(),
+        None => catalogue.get(id),
+    };
+    let (before, dirty) = (then(id)?, behind.dirty.get(id)?);
+    Some(Base {
+        path: path(before.names.first()?, then)?,
+        expected: before.expected(),
+        dirty: dirty.clone(),
+    })
+}
+
+impl<S: Store> Flash<S> {
+    /// Make the plan for a branch, if it lacks anything.
+    pub(super) fn begin_round(
+        &mut self,
+        role: Role,
+        earlier: &mut Earlier,
+    ) -> io::Result<Option<Round>> {
+        self.settle()?;
+        remove_tree(&mut self.store, &snapshots(role))?;
+        if self.has_all(role) {
+            return Ok(None);
+        }
+        self.forget_outdated(&mut earlier.staged)?;
+        self.record(Change::Push(role))?;
+        let Some(behind) = self.behind(role) else {
+            return Ok(None);
+        };
+        let catalogue = &self.state.catalogue;
+        let plan = Plan::new(self.state.seq, catalogue, &behind.touched);
+        let copied = |put: &Put| Copied {
+            version: catalogue.get(put.node).map_or(0, |node| node.version),
+            base: base(catalogue, behind, put.node),
+            origin: match earlier.staged.contains_key(&put.node) {
+                true => Origin::Stage,
+                false => Origin::Flash,
+            },
+            is_amid_write: self.writing.contains_key(&put.node),
+        };
+        let mut round = Round {
+            copies: plan.copies().map(copied).collect(),
+            plan,
+            identity: self.identity(role),
+        };
+        let staged = round.staged();
+        earlier.staged.retain(|id, _| staged.contains(id));
+        if !earlier.disturbed.is_empty() {
+            self.take_snapshots(role, &mut round, &earlier.disturbed)?;
+        }
+        Ok(Some(round))
+    }
+
+    /// Of the files that wait on a branch, forget those that are other now, or may be without a word.
+    fn forget_outdated(&mut self, staged: &mut BTreeMap<NodeId, FileState>) -> io::Result<()> {
+        for id in staged.keys() {
+            self.note_file(*id)?;
+        }
+        staged.retain(|id, state| {
+            let now = self.state.catalogue.get(*id).map(FileState::of);
+            now == Some(*state) && !self.shared.contains_key(id)
+        });
+        Ok(())
+    }
+
+    /// Copy on flash what would be disturbed again: files that were, and of the others those that changed
+    /// last. Writes wait meanwhile.
+    fn take_snapshots(
+        &mut self,
+        role: Role,
+        round: &mut Round,
+        disturbed: &BTreeSet<NodeId>,
+    ) -> io::Result<()> {
+        let mut left_b = SNAPSHOTS_MOST_B;
+        let copies = round.plan.copies().zip(&mut round.copies);
+        let mut copies: Vec<_> = copies
+            .filter(|(put, copied)| {
+                copied.origin == Origin::Flash && !self.parts.contains_key(&put.node)
+            })
+            .collect();
+        copies.sort_by_key(|(_, copied)| Reverse(copied.version));
+        for (put, copied) in copies {
+            let size_b = put.expected.attributes.size;
+            let is_free = disturbed.contains(&put.node) && size_b <= SNAPSHOTS_MOST_B;
+            let takes_b = match is_free {
+                true => 0,
+                false => size_b.saturating_add(SNAPSHOT_ITSELF_B),
+            };
+            let Some(rest_b) = left_b.checked_sub(takes_b) else {
+                continue;
+            };
+            left_b = rest_b;
+            self.take_snapshot(&put.path, &snapshot(role, put.node))?;
+            copied.origin = Origin::Snapshot;
+        }
+        Ok(())
+    }
+
+    fn take_snapshot(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        ensure_folder(&mut self.store, to.parent().unwrap_or(Path::new("")))?;
+        copy_within(&mut self.store, from, to)
+    }
+
+    /// Whether a copy that was made while programs went on is what the file was when the round began, as far
+    /// as anything says that.
+    pub(super) fn is_as_begun(
+        &mut self,
+        role: Role,
+        put: &Put,
+        copied: &Copied,
+    ) -> io::Result<bool> {
+        let is_same = self.is_version(put.node, copied.version)?;
+        Ok(is_same || !copied.is_amid_write && self.has_only_grown(role, put))
+    }
+
+    /// Whether a file still has the data that it had, as far as anything says that.
+    fn is_version(&mut self, id: NodeId, version: u64) -> io::Result<bool> {
+        if self.is_at_work(id) || self.note_file(id)? {
+            return Ok(false);
+        }
+        let node = self.state.catalogue.get(id);
+        Ok(node.is_some_and(|node| node.version == version))
+    }
+
+    /// Whether all that was written to a file since the round began is behind the end that it had.
+    fn has_only_grown(&self, role: Role, put: &Put) -> bool {
+        let (id, end) = (put.node, put.expected.attributes.size);
+        let behind = self.behind(role);
+        let Some(pushing) = behind.and_then(|behind| behind.pushing.as_ref()) else {
+            return false;
+        };
+        let noted = pushing.dirty.get(id).into_iter();
+        let mut written = noted.chain(self.unnoted.get(id)).flat_map(Ranges::iter);
+        !self.shared.contains_key(&id) && written.all(|range| range.start >= end)
+    }
+
+    /// The branch got what the round had to bring.
+    pub(super) fn end_round(&mut self, role: Role) -> io::Result<()> {
+        self.record(Change::Pushed(role))?;
+        remove_tree(&mut self.store, &snapshots(role))
+    }
+
+    /// What a branch of this volume says that it is.
+    pub(super) fn identity(&self, role: Role) -> Identity {
+        Identity {
+            format: FORMAT,
+            volume: self.id.clone(),
+            role: Some(role),
+            at: self.behind(role).map_or(0, |behind| behind.at),
+            whole: true,
+            history: None,
+        }
+    }
+}
