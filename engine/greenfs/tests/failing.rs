@@ -4,12 +4,14 @@ mod common;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use common::{Home, does, text};
-use greenfs::branch::folder::FRESH;
+use greenfs::branch::folder::{FRESH, Folder};
+use greenfs::branch::store::Store;
 
 const BLOCK: [u8; 4096] = [1; 4096];
 
@@ -75,6 +77,23 @@ fn what_comes_after_a_failure_does_not_pass_for_durable() {
         .expect("all is well again");
     home.umount();
     home.same_trees("flash", "disk");
+}
+
+/// One that was not told would take for durable what is lost.
+#[test]
+fn each_opening_of_flash_is_told_of_a_failure() {
+    let Some((home, room)) = on_image("told") else {
+        return;
+    };
+    let mut flash = Folder::open(&home.at("flash")).expect("it is there");
+    let other = flash.root().expect("it is there");
+    fs::write(home.at("flash/file"), vec![1_u8; 1 << 20]).expect("memory takes it");
+    fill(&room.join("filler"));
+    // SAFETY: the descriptor is open.
+    let told = unsafe { libc::syncfs(other.as_raw_fd()) };
+    assert_eq!(told, -1, "the image has no room for it");
+    flash.sync_all().expect_err("it is still lost");
+    fs::remove_file(room.join("filler")).expect("it is there");
 }
 
 /// Whoever opens the file later would be told that it is durable, and its bytes are gone.

@@ -20,7 +20,8 @@ const REST: u32 = 10;
 
 pub struct Shared {
     flash: Mutex<Flash<Folder>>,
-    /// The root of flash, to make it durable without the lock.
+    /// The root of flash, to make it durable without the lock. Whoever has the lock before it is known behind
+    /// it what came of that makes flash durable by an opening of its own, and is told of a failure, too.
     root: File,
     /// Who makes all of it durable, one after the other: the kernel tells only one of them of a failure,
     /// and the next one has to know.

@@ -119,17 +119,11 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Make all of flash durable.
+    /// Make all of flash durable. The store has an opening of its own, so the kernel tells it of a failure
+    /// whoever was told before.
     pub(super) fn sync_all(&mut self) -> io::Result<()> {
         self.check_journal()?;
         let done = self.store.sync_all();
-        self.note_synced(done)
-    }
-
-    /// Make the journal durable.
-    pub(super) fn sync_journal(&mut self) -> io::Result<()> {
-        self.check_journal()?;
-        let done = self.store.sync(&own(JOURNAL));
         self.note_synced(done)
     }
 
@@ -221,7 +215,7 @@ impl<S: Store> Flash<S> {
         let text = checkpoint::written(&self.state)?;
         replace(&mut self.store, &own(CHECKPOINT), &text)?;
         self.store.truncate(&own(JOURNAL), 0)?;
-        self.sync_journal()?;
+        self.sync_all()?;
         self.checkpoint_b = text.len() as u64;
         self.journal_b = 0;
         self.note_durable(self.state.seq);

@@ -52,9 +52,11 @@ pub fn survey<S: Store, T: Store>(
     let written = flash.with(|flash| {
         flash.record(Change::Lacking(role, lacking))?;
         flash.surveyed.remove(&role);
-        flash.sync_journal()
+        Ok(())
     });
-    written.map_err(Trouble::Flash)?;
+    written
+        .and_then(|()| flash.sync())
+        .map_err(Trouble::Flash)?;
     let whole = Identity { at, ..new };
     identity::write(&mut branch.store, &whole).map_err(Trouble::Branch)?;
     Ok(true)

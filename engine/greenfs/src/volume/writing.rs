@@ -9,10 +9,11 @@
 use std::io;
 use std::ops::Range;
 
+use crate::branch::own;
 use crate::branch::store::Store;
 use crate::protocol::dirty::EVERYTHING;
 use crate::protocol::{Change, NodeId};
-use crate::volume::flash::Flash;
+use crate::volume::flash::{Flash, JOURNAL};
 
 /// What may change with the size of a file: a program that moves its end back and forth leaves zeros.
 fn cut(size_b: u64) -> Range<u64> {
@@ -149,10 +150,13 @@ impl<S: Store> Flash<S> {
         is_needed.then_some(self.state.seq)
     }
 
-    /// Make the journal durable up to a record, if there is one to wait for.
+    /// Make the journal durable up to a record, if there is one to wait for. A mount
+    /// must not do it so: another of its threads could be told of a failure in place of this one.
     fn make_durable(&mut self, record: Option<u64>) -> io::Result<()> {
         if let Some(record) = record {
-            self.sync_journal()?;
+            self.check_journal()?;
+            let done = self.store.sync(&own(JOURNAL));
+            self.note_synced(done)?;
             self.note_durable(record);
         }
         Ok(())
