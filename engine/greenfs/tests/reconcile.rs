@@ -139,3 +139,27 @@ fn what_was_being_written_to_counts_as_changed() {
     let ranges = dirty.get(id).expect("it was written to");
     assert!(ranges.has_all(EVERYTHING));
 }
+
+/// A branch would count as having what it was brought up without.
+#[test]
+fn a_branch_still_lacks_what_a_push_left_out() {
+    let mut state = State::default();
+    take_over(&mut state, &vec![("a".into(), found(Kind::File, 2))]);
+    let id = state.catalogue.by_inode(2).expect("it is there");
+    let before = state.catalogue.get(id).cloned();
+    for change in [
+        Change::Surveyed(Role::Remote, state.seq, Vec::new()),
+        Change::Write(id, 0, 4),
+        Change::PushAllBut(Role::Remote, vec![id]),
+        Change::Write(id, 8, 12),
+        Change::Pushed(Role::Remote),
+    ] {
+        let seq = state.seq + 1;
+        state.apply(Record { seq, change }).expect("it follows");
+    }
+    let behind = &state.behind[&Role::Remote];
+    assert_eq!(behind.at, state.seq - 2);
+    assert_eq!(behind.touched[&id], before);
+    let dirty = behind.dirty.get(id).expect("it was written to");
+    assert_eq!(dirty.iter().collect::<Vec<_>>(), [0..4, 8..12]);
+}

@@ -1,6 +1,6 @@
 //! What a branch lacks: the nodes that changed since, as it still holds them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct Pushing {
     pub touched: Touched,
     #[serde(default, skip_serializing_if = "Dirty::is_empty")]
     pub dirty: Dirty,
+    /// Nodes that the branch will hold as before.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub left: BTreeSet<NodeId>,
 }
 
 impl Behind {
@@ -94,21 +97,37 @@ impl Behind {
         self.touched.extend(nodes.into_iter().map(|id| (id, None)));
     }
 
-    pub fn begin(&mut self, to: u64) {
+    /// A push begins that leaves these nodes as they are on the branch.
+    pub fn begin(&mut self, to: u64, left: BTreeSet<NodeId>) {
         self.abandon();
         self.pushing = Some(Pushing {
             to,
             touched: Touched::new(),
             dirty: Dirty::default(),
+            left,
         });
     }
 
     /// The push came to its end.
     pub fn finish(&mut self) {
-        if let Some(pushing) = self.pushing.take() {
-            self.at = pushing.to;
-            self.touched = pushing.touched;
-            self.dirty = pushing.dirty;
+        let Some(pushing) = self.pushing.take() else {
+            return;
+        };
+        let now = Self {
+            at: pushing.to,
+            touched: pushing.touched,
+            dirty: pushing.dirty,
+            pushing: None,
+        };
+        let before = std::mem::replace(self, now);
+        for id in pushing.left {
+            if let Some(had) = before.touched.get(&id) {
+                self.touched.insert(id, had.clone());
+                match before.dirty.get(id) {
+                    Some(ranges) => ranges.iter().for_each(|range| self.dirty.insert(id, range)),
+                    None => self.dirty.insert(id, EVERYTHING),
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The state of a volume, and the records that lead from one state to the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ pub enum Change {
     Write(NodeId, u64, u64),
     /// A push begins; the branch will then hold what is so now.
     Push(Role),
+    /// The same, but for these files: of them it will hold what it holds.
+    PushAllBut(Role, Vec<NodeId>),
     /// The push of this branch came to its end.
     Pushed(Role),
     /// The push of this branch never took effect.
@@ -93,7 +95,11 @@ impl State {
                     behind.touch(id, Some(&before), from..to);
                 }
             }
-            Change::Push(role) => self.known(role)?.begin(record.seq),
+            Change::Push(role) => self.known(role)?.begin(record.seq, BTreeSet::new()),
+            Change::PushAllBut(role, left) => {
+                self.known(role)?
+                    .begin(record.seq, left.into_iter().collect());
+            }
             Change::Pushed(role) => self.known(role)?.finish(),
             Change::Abandoned(role) => self.known(role)?.abandon(),
             Change::Surveyed(role, at, nodes) => {

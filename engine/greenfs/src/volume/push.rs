@@ -23,16 +23,17 @@ const ROUNDS_MOST: usize = 5;
 /// Bring a branch up to what flash holds now, or to what it holds a moment later.
 ///
 /// # Errors
-/// If flash or the branch fails, or a large file is overwritten all the time; what was begun is done
-/// later.
+/// If flash or the branch fails, or a large file is overwritten all the time: then the branch has all but
+/// that. What was begun is done later.
 pub fn push<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
 ) -> Result<Pushed, Trouble> {
     let mut pushed = Pushed::default();
     let mut earlier = Earlier::default();
-    for _ in 0..ROUNDS_MOST {
-        let begun = flash.with(|flash| flash.begin_round(branch.role, &mut earlier));
+    for number in 1..=ROUNDS_MOST {
+        let is_last = number == ROUNDS_MOST;
+        let begun = flash.with(|flash| flash.begin_round(branch.role, &mut earlier, is_last));
         let Some(round) = begun.map_err(Trouble::Flash)? else {
             // What a branch has must not be lost on flash.
             make_durable(flash)?;
@@ -40,7 +41,11 @@ pub fn push<S: Store, T: Store>(
         };
         if stage_all(flash, branch, &round, &mut earlier, &mut pushed)? {
             make_durable(flash)?;
-            if carry_out(flash, branch, round, &mut pushed)? {
+            let left = round.left.clone();
+            let is_whole = carry_out(flash, branch, round, &mut pushed)?;
+            if !left.is_empty() {
+                earlier.disturbed = left;
+            } else if is_whole {
                 return Ok(pushed);
             }
             earlier.staged.clear();

@@ -1,5 +1,6 @@
 //! One round of bringing a branch up: what it does, and where it takes each file from.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,9 +10,10 @@ use crate::branch::identity::{FORMAT, Identity};
 use crate::branch::own;
 use crate::branch::stage::Base;
 use crate::branch::store::{Store, copy_within, ensure_folder, remove_tree};
+use crate::protocol::behind::Touched;
 use crate::protocol::catalogue::path;
 use crate::protocol::plan::Put;
-use crate::protocol::{Attributes, Behind, Catalogue, Change, Node, NodeId, Plan, Role};
+use crate::protocol::{Attributes, Behind, Catalogue, Change, Name, Node, NodeId, Plan, Role};
 use crate::ranges::Ranges;
 use crate::volume::flash::Flash;
 
@@ -29,6 +31,8 @@ pub(super) struct Round {
     pub copies: Vec<Copied>,
     /// What the branch is, if it does not say so itself.
     pub identity: Identity,
+    /// Files that the branch keeps as it has them.
+    pub left: BTreeSet<NodeId>,
 }
 
 /// A file that must be copied.
@@ -114,11 +118,12 @@ fn base(catalogue: &Catalogue, behind: &Behind, id: NodeId) -> Option<Base> {
 }
 
 impl<S: Store> Flash<S> {
-    /// Make the plan for a branch, if it lacks anything.
+    /// Make the plan for a branch, if it lacks anything. The last one leaves out files that were disturbed.
     pub(super) fn begin_round(
         &mut self,
         role: Role,
         earlier: &mut Earlier,
+        is_last: bool,
     ) -> io::Result<Option<Round>> {
         self.settle()?;
         remove_tree(&mut self.store, &snapshots(role))?;
@@ -126,12 +131,23 @@ impl<S: Store> Flash<S> {
             return Ok(None);
         }
         self.forget_outdated(&mut earlier.staged)?;
-        self.record(Change::Push(role))?;
+        let left = match is_last {
+            true => self.to_leave(role, &earlier.disturbed),
+            false => BTreeSet::new(),
+        };
+        self.record(match left.is_empty() {
+            true => Change::Push(role),
+            false => Change::PushAllBut(role, left.iter().copied().collect()),
+        })?;
         let Some(behind) = self.behind(role) else {
             return Ok(None);
         };
         let catalogue = &self.state.catalogue;
-        let plan = Plan::new(self.state.seq, catalogue, &behind.touched);
+        let mut touched = Cow::Borrowed(&behind.touched);
+        if !left.is_empty() {
+            touched.to_mut().retain(|id, _| !left.contains(id));
+        }
+        let plan = Plan::new(self.state.seq, catalogue, &touched);
         let copied = |put: &Put| Copied {
             version: catalogue.get(put.node).map_or(0, |node| node.version),
             base: base(catalogue, behind, put.node),
@@ -145,6 +161,7 @@ impl<S: Store> Flash<S> {
             copies: plan.copies().map(copied).collect(),
             plan,
             identity: self.identity(role),
+            left,
         };
         let staged = round.staged();
         earlier.staged.retain(|id, _| staged.contains(id));
@@ -152,6 +169,32 @@ impl<S: Store> Flash<S> {
             self.take_snapshots(role, &mut round, &earlier.disturbed)?;
         }
         Ok(Some(round))
+    }
+
+    /// Files that the branch may keep as it has them, while it gets everything else: they are too large to be
+    /// copied on flash first, and nothing else is to take their names from what it has.
+    fn to_leave(&self, role: Role, disturbed: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        let none = Touched::new();
+        let touched = self.behind(role).map_or(&none, |behind| &behind.touched);
+        let may_stay = |id: &NodeId| {
+            let (Some(before), Some(now)) = (touched.get(id), self.state.catalogue.get(*id)) else {
+                return false;
+            };
+            let is_held = |name: &Name| {
+                let mut others = touched.values().flatten();
+                others.any(|other| other.names.contains(name))
+            };
+            let has_place = match before {
+                Some(before) => before.names == now.names,
+                None => !now.names.iter().any(is_held),
+            };
+            now.attributes.size > SNAPSHOTS_MOST_B && has_place
+        };
+        let left: BTreeSet<_> = disturbed.iter().copied().filter(may_stay).collect();
+        match left.len() < touched.len() {
+            true => left,
+            false => BTreeSet::new(),
+        }
     }
 
     /// Of the files that wait on a branch, forget those that are other now, or may be without a word.

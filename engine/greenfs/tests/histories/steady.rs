@@ -245,3 +245,26 @@ proptest! {
         world.settle();
     }
 }
+
+/// Everything else would wait until a file rests that is too large to be copied on flash first.
+#[test]
+fn a_large_file_that_is_overwritten_keeps_nothing_else_from_the_remote() {
+    let mut world = world();
+    let large = || PathBuf::from("large");
+    let overwrite = |data: u8| Operation::Write(large(), 0, vec![data; 9]);
+    world.operate(&Operation::Create(large(), false));
+    world.operate(&overwrite(0));
+    world.fsync();
+    world.operate(&Operation::Truncate(large(), 65 << 20));
+    world.operate(&write(0, 0, 9, 1));
+    let work = (1..=u8::MAX).cycle().map(overwrite);
+    let pushed = push_amid(&mut world, work, None);
+    assert!(
+        matches!(&pushed, Err(Trouble::Busy(path)) if *path == large()),
+        "{pushed:?}"
+    );
+    let there = remote(&world);
+    assert_eq!(there[&file(0)].data, [1; 9]);
+    assert_eq!(there[&large()].data, [0; 9], "it is as it was");
+    world.settle();
+}
