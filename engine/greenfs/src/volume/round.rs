@@ -132,7 +132,7 @@ impl<S: Store> Flash<S> {
         }
         self.forget_outdated(&mut earlier.staged)?;
         let left = match is_last {
-            true => self.to_leave(role, &earlier.disturbed),
+            true => self.to_leave(role, earlier),
             false => BTreeSet::new(),
         };
         self.record(match left.is_empty() {
@@ -173,7 +173,7 @@ impl<S: Store> Flash<S> {
 
     /// Files that the branch may keep as it has them, while it gets everything else: they are too large to be
     /// copied on flash first, and nothing else is to take their names from what it has.
-    fn to_leave(&self, role: Role, disturbed: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+    fn to_leave(&self, role: Role, earlier: &Earlier) -> BTreeSet<NodeId> {
         let none = Touched::new();
         let touched = self.behind(role).map_or(&none, |behind| &behind.touched);
         let may_stay = |id: &NodeId| {
@@ -190,7 +190,9 @@ impl<S: Store> Flash<S> {
             };
             now.attributes.size > SNAPSHOTS_MOST_B && has_place
         };
-        let left: BTreeSet<_> = disturbed.iter().copied().filter(may_stay).collect();
+        let disturbed = earlier.disturbed.iter().copied();
+        let missing = disturbed.filter(|id| !earlier.staged.contains_key(id));
+        let left: BTreeSet<_> = missing.filter(may_stay).collect();
         match left.len() < touched.len() {
             true => left,
             false => BTreeSet::new(),
