@@ -103,10 +103,7 @@ def simulated(repetitions: int, seed: int, only: str = "") -> pd.DataFrame:
 def check(only: str, old: pd.DataFrame) -> None:
     """Refuse a text that no estimator has, or that leaves out one which was never simulated.
 
-    Raises
-    ------
-    FsgreenError
-        If so.
+    Raises FsgreenError if so.
     """
     left = {case.estimator for case in CASES if only not in case.estimator}
     if len(left) == len({case.estimator for case in CASES}):
@@ -175,10 +172,7 @@ def _cell(kind: coverage.Kind, percent: float) -> str:
 def written(text: str, table: pd.DataFrame) -> str:
     """Return the document with the table between its marks.
 
-    Raises
-    ------
-    FsgreenError
-        If a mark is missing.
+    Raises FsgreenError if a mark is missing.
     """
     head, begin, rest = text.partition(BEGIN)
     _, end, tail = rest.partition(END)

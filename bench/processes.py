@@ -40,17 +40,14 @@ def adopt_orphans() -> None:
 def run(command: Sequence[str], watch: Callable[[int], None] | None = None) -> Used:
     """Run a program to its end; whatever happens, nothing that it started is left.
 
+    Raises FsgreenError if it ends with a status other than 0.
+
     Parameters
     ----------
     command : sequence of str
         The program and its arguments.
     watch : callable, optional
         Called with the number of the process every `POLL_S` seconds while it runs.
-
-    Raises
-    ------
-    FsgreenError
-        If it ends with a status other than 0.
     """
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         start_s = time.perf_counter()

@@ -44,10 +44,7 @@ class Work:
 def first_run(report: dict[str, Any]) -> dict[str, Any]:
     """Return the first run of a report; each text here has one.
 
-    Raises
-    ------
-    FsgreenError
-        If it ended early: a cut run is not compared.
+    Raises FsgreenError if it ended early: a cut run is not compared.
     """
     result: dict[str, Any] = report["runs"][0]
     if result["partial"]:

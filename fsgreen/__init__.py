@@ -14,10 +14,7 @@ __version__ = "0.1.0"
 def open(campaign: str) -> Results:
     """Return a campaign as data frames: `.plan`, `.trials`, `.cells`, `.effects`, `.trace(trial)`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign.
+    Raises FsgreenError if there is no such campaign.
     """
     from fsgreen.results import Results
 

@@ -80,6 +80,8 @@ def uninterrupted() -> Iterator[None]:
 def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
     """Run a tool to its end, on this machine or where the block has entered, and return its output.
 
+    Raises FsgreenError if the tool is missing or ends with a status other than 0.
+
     Parameters
     ----------
     command : sequence of str
@@ -89,11 +91,6 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
         until the tool has ended, even when the harness was killed meanwhile.
     next_step : str, optional
         What a user should do when the tool fails.
-
-    Raises
-    ------
-    FsgreenError
-        If the tool is missing or ends with a status other than 0.
     """
     there = elsewhere.place()
     if there is not None:

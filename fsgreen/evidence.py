@@ -55,10 +55,7 @@ def every() -> Iterator[Claim]:
 def find(name: str) -> Claim:
     """Return a claim by its slug, or by the number that the paper's claims have (`fast10-62`).
 
-    Raises
-    ------
-    FsgreenError
-        If there is none.
+    Raises FsgreenError if there is none.
     """
     known = []
     for claim in every():
@@ -87,17 +84,14 @@ def campaign_of(claim: Claim) -> str | None:
 def lines(claim: Claim, campaign: str | None = None) -> Iterator[str]:
     """Yield what is known of a claim.
 
+    Raises FsgreenError if the campaign has not been analysed, or is one of another study.
+
     Parameters
     ----------
     claim : Claim
         As `find` gives it.
     campaign : str, optional
         Whose cells and costs are told; `campaign_of` by default.
-
-    Raises
-    ------
-    FsgreenError
-        If the campaign has not been analysed, or is one of another study.
     """
     yield from _published(claim)
     tables = told_or_judged(claim.study, own=True)

@@ -33,10 +33,7 @@ class Told(schema.Declared):
 def declared() -> Mapping[str, Told]:
     """Return what is said of each study by hand, in the order of the paper.
 
-    Raises
-    ------
-    FsgreenError
-        If the file has an unknown key.
+    Raises FsgreenError if the file has an unknown key.
     """
     file = paths.texts("*.yaml")["article.yaml"]
     return schema.read(file, "text of the paper", "mend it").as_(dict[str, Told])
@@ -88,10 +85,7 @@ def shown(figures: list[dict[str, str]], folder: Path) -> list[dict[str, str]]:
 def read(study: str, campaigns: list[str]) -> list[dict[str, Any]]:
     """Return what campaigns of a study give, in their order.
 
-    Raises
-    ------
-    FsgreenError
-        If the report of one has not been made.
+    Raises FsgreenError if the report of one has not been made.
     """
     files = [paths.exhibits(study) / name / "about.json" for name in campaigns]
     if missing := [file for file in files if not file.is_file()]:

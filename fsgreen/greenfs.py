@@ -44,10 +44,7 @@ def ask(*arguments: str | os.PathLike[str], keys: Path | None = None) -> str:
 
     `keys` is the folder of a client's keys, for a remote that is a server.
 
-    Raises
-    ------
-    FsgreenError
-        If it is not installed, or fails: in its own words.
+    Raises FsgreenError if it is not installed, or fails: in its own words.
     """
     done = subprocess.run(
         [program(), *arguments], capture_output=True, text=True, check=False, env=_with(keys)
@@ -65,6 +62,8 @@ def scratch() -> Path:
 class Server:
     """A folder that is served as a remote, to this machine alone and to who has its keys.
 
+    Raises FsgreenError if it cannot be served: in the words of the program.
+
     Parameters
     ----------
     folder : Path
@@ -80,11 +79,6 @@ class Server:
         The address, as `--remote` takes it.
     keys : Path
         The folder of the client's keys.
-
-    Raises
-    ------
-    FsgreenError
-        If it cannot be served: in the words of the program.
     """
 
     def __init__(self, folder: Path, keys: Path, *, lock_fd: int | None = None) -> None:
@@ -119,6 +113,8 @@ class Server:
 class Mount:
     """A mounted volume; `with` unmounts it in the end.
 
+    Raises FsgreenError if it cannot be mounted: in the words of the program.
+
     Parameters
     ----------
     flash : Path
@@ -142,11 +138,6 @@ class Mount:
     lock_fd : int, optional
         The owner lock of a work folder, of which nothing is kept: it stays taken until the program
         has ended, which is killed when this process is.
-
-    Raises
-    ------
-    FsgreenError
-        If it cannot be mounted: in the words of the program.
     """
 
     def __init__(
@@ -194,10 +185,7 @@ class Mount:
     def wait_for(self, said: str) -> str:
         """Wait until the status says something, such as "holds all"; return it then.
 
-        Raises
-        ------
-        FsgreenError
-            If it does not say so within two minutes.
+        Raises FsgreenError if it does not say so within two minutes.
         """
         until_s = time.monotonic() + LIMIT_S
         while said not in (status := self.status()):

@@ -42,10 +42,7 @@ def write(study: str) -> Path:
     the room of a study makes of print and of virtual time; they are empty where it makes none.
     `fleets` has what testbeds of a fleet say together.
 
-    Raises
-    ------
-    FsgreenError
-        If the study is not a published one, and no campaign of it has been judged.
+    Raises FsgreenError if the study is not a published one, and no campaign of it has been judged.
     """
     of_campaigns = _told(study, own=False)
     folder = paths.ledger(study)
@@ -82,17 +79,14 @@ def write(study: str) -> Path:
 def lines(study: str, claim: str | None = None) -> Iterator[str]:
     """Yield the ledger of a study for a terminal, over all campaigns that were judged here.
 
+    Raises FsgreenError if no campaign of the study has been judged, or it has no such claim.
+
     Parameters
     ----------
     study : str
         Its name.
     claim : str, optional
         The slug of a claim: its parts are shown in full.
-
-    Raises
-    ------
-    FsgreenError
-        If no campaign of the study has been judged, or it has no such claim.
     """
     of_campaigns = _told(study, own=True)
     parts, stated = parts_together(of_campaigns), statements(study)

@@ -41,10 +41,7 @@ def write(campaign: str) -> Path:
 
     The files that it names are in the same folder.
 
-    Raises
-    ------
-    FsgreenError
-        If its `trust.csv` has not been made.
+    Raises FsgreenError if its `trust.csv` has not been made.
     """
     from fsgreen.reduce import of_this_version
 

@@ -26,10 +26,7 @@ class Params(Declared):
 def read(file: Path) -> tuple[Document, Params]:
     """Return the file with its lines, and what it says.
 
-    Raises
-    ------
-    FsgreenError
-        If it lacks a key or has another.
+    Raises FsgreenError if it lacks a key or has another.
     """
     document = schema.read(file, "list of campaigns", "docs/pipeline.md tells how to add one")
     return document, document.as_(Params)

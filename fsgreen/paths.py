@@ -68,10 +68,7 @@ def root() -> Path:
     A project has a folder `studies` beside its `params.yaml`, as `fsgreen new --project` makes it.
     Outside of any it is the checkout.
 
-    Raises
-    ------
-    FsgreenError
-        If there is neither.
+    Raises FsgreenError if there is neither.
     """
     try:
         here = Path.cwd()
@@ -90,10 +87,7 @@ def root() -> Path:
 def data() -> Path:
     """Return the data folder; the variable FSGREEN_DATA moves raw data and results elsewhere.
 
-    Raises
-    ------
-    FsgreenError
-        If that folder holds something, and nothing shows that it is fsgreen's.
+    Raises FsgreenError if that folder holds something, and nothing shows that it is fsgreen's.
     """
     return _own(data_folder()) if os.environ.get("FSGREEN_DATA") else data_folder()
 
@@ -232,13 +226,7 @@ def texts(pattern: str = "*.typ") -> dict[str, Path]:
 
 
 def study(name: str) -> Path:
-    """Return the file that declares a study.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such study.
-    """
+    """Return the file that declares a study. Raises FsgreenError if there is no such study."""
     file = new_study(name)
     if not file.is_file():
         known = [path.stem for path in file.parent.glob("*.yaml")]

@@ -21,17 +21,14 @@ def write(campaign: str, *, shipped: bool = False) -> Path:
     comes from `numbers.json` or a result table (rule 43). The same results give the same bytes: no
     date, no system font.
 
+    Raises FsgreenError if a table or figure has not been made, or the text does not compile.
+
     Parameters
     ----------
     campaign : str
         Its name.
     shipped : bool
         Whether the pipeline analyses it, so that the paper over all studies shows it.
-
-    Raises
-    ------
-    FsgreenError
-        If a table or figure has not been made, or the text does not compile.
     """
     texts = paths.texts()
     text = texts.get(f"{read_plan(campaign).study}.typ", texts["study.typ"])

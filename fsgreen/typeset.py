@@ -15,6 +15,8 @@ from fsgreen.errors import FsgreenError
 def typeset(text: Path, output: Path, parts: Iterable[Path], made_anew: Callable[[], str]) -> Path:
     """Set a text beside everything that it reads; return what was written.
 
+    Raises FsgreenError if a part has not been made, or the text does not compile.
+
     Parameters
     ----------
     text : Path
@@ -26,11 +28,6 @@ def typeset(text: Path, output: Path, parts: Iterable[Path], made_anew: Callable
         Files and folders that the text reads, beside the other texts.
     made_anew : callable
         Returns the command that makes them; asked only where one is missing.
-
-    Raises
-    ------
-    FsgreenError
-        If a part has not been made, or the text does not compile.
     """
     import typst
 

@@ -33,6 +33,10 @@ def calibrate(
 ) -> list[Calibration]:
     """Fit a profile to each meter of a testbed file, write them, and print how good they are.
 
+    Raises FsgreenError if no meter is named, a meter fails, the machine is busy, the time is too
+    short or a load stops; or if the power does not follow the load: the tables are then kept, and
+    no profile is written.
+
     Parameters
     ----------
     place : TestbedFile
@@ -47,13 +51,6 @@ def calibrate(
     campaign : str, optional
         One that was measured with the same meters: the fit's error for each of its workloads is
         printed too.
-
-    Raises
-    ------
-    FsgreenError
-        If no meter is named, a meter fails, the machine is busy, the time is too short or a load
-        stops; or if the power does not follow the load: the tables are then kept, and no profile
-        is written.
     """
     if not place.meters:
         raise FsgreenError(

@@ -24,10 +24,7 @@ def model_error(name: str) -> pd.DataFrame:
     Activity is from `host.parquet`, power the total of all meters. Columns as `prediction_errors`,
     and `boundary`: where that is `modelled`, the result tests the fit and no machine.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or it has too few trials or workloads.
+    Raises FsgreenError if there is no such campaign, or it has too few trials or workloads.
     """
     from fsgreen.meters.modelled.fit import leave_one_out
 

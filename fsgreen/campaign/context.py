@@ -163,11 +163,8 @@ def open_context(
 
     The first start measures idle power, probes the device, and writes the identity (rule 9).
 
-    Raises
-    ------
-    FsgreenError
-        If an event or a meter that the study names does not exist, if idle power cannot be
-        measured, or if something differs from what the campaign began with.
+    Raises FsgreenError if an event or a meter that the study names does not exist, if idle power
+    cannot be measured, or if something differs from what the campaign began with.
     """
     infos = {name: meter.describe() for name, meter in meters.items()}
     efficiency = _efficiency_meters(plan, infos, pulses=pulses)

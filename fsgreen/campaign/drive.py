@@ -51,6 +51,9 @@ def run(
 ) -> Campaign:
     """Measure the pending trials of a plan into the campaign `name`.
 
+    Raises FsgreenError if something stops the campaign. The whole trials so far are kept. Raises
+    NotAll if some trials broke a rule in each attempt. All others are measured.
+
     Parameters
     ----------
     plan : Plan
@@ -73,13 +76,6 @@ def run(
         The blocks to measure here. The default is all. `at_rest` may change the collection.
     at_rest : callable, optional
         Called between trials, while nothing is measured. The next trial begins when it returns.
-
-    Raises
-    ------
-    FsgreenError
-        If something stops the campaign. The whole trials so far are kept.
-    NotAll
-        If some trials broke a rule in each attempt. All others are measured.
     """
     workloads = load_workloads(plan, testbed)
     check_turns(plan, workloads, (testbed, *beside))

@@ -29,10 +29,7 @@ class OffersEvents(Protocol):
 def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
     """Return the events that devices, stacks and workloads offer, by name.
 
-    Raises
-    ------
-    FsgreenError
-        If two of them offer an event of the same name.
+    Raises FsgreenError if two of them offer an event of the same name.
     """
     calls: dict[str, Callable[[], None]] = {}
     for source in sources:

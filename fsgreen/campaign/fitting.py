@@ -35,10 +35,7 @@ def told_to_workload(plan: Plan, cell: Cell) -> dict[str, Level | None]:
 def workload_of(plan: Plan, cell: Cell) -> Workload:
     """Return the workload of a cell, at the scale of the plan.
 
-    Raises
-    ------
-    FsgreenError
-        If the workload is unknown.
+    Raises FsgreenError if the workload is unknown.
     """
     name = cell["workload"]
     scale = plan.profile.scale.get(name, 1.0)
@@ -48,12 +45,10 @@ def workload_of(plan: Plan, cell: Cell) -> Workload:
 def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     """Return the workloads of a plan, after checks that all of its trials can run.
 
-    Raises
-    ------
-    FsgreenError
-        If a workload is unknown; if the testbed lacks a file system, option, device, scheduler or
-        disk; if a cache in memory must be cold, or a cache with a memory limit warm; if files do
-        not fit the image, or those of a warm cache the memory; if the kernel cannot set a limit.
+    Raises FsgreenError if a workload is unknown; if the testbed lacks a file system, option,
+    device, scheduler or disk; if a cache in memory must be cold, or a cache with a memory limit
+    warm; if files do not fit the image, or those of a warm cache the memory; if the kernel cannot
+    set a limit.
     """
     workloads: Workloads = {}
     in_memory = testbed.describe()["cold_cache"] is False

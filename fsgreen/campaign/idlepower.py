@@ -40,10 +40,8 @@ def idle_powers_w(
 ) -> dict[str | None, float]:
     """Return the idle power, in watts, by the names that `idle_key` gives to cells of the plan.
 
-    Raises
-    ------
-    FsgreenError
-        If other programs use the machine in each attempt, or if a meter has no sound reading.
+    Raises FsgreenError if other programs use the machine in each attempt, or if a meter has no
+    sound reading.
     """
     idle_w: dict[str | None, float] = {}
     for cell in plan.cells:

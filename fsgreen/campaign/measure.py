@@ -35,6 +35,9 @@ def measure(
     unwritten is written. Warnings of the preflight table are kept with the campaign. If the testbed
     has only one file system, only the cells on it are measured, and the plan says so.
 
+    Raises FsgreenError if something cannot be measured. If that is known beforehand, nothing has
+    been formatted.
+
     Parameters
     ----------
     study : str or Study
@@ -50,11 +53,6 @@ def measure(
         The blocks to measure here. The default is all. `at_rest` may change the collection.
     at_rest : callable, optional
         Called between trials, while nothing is measured. The next trial begins when it returns.
-
-    Raises
-    ------
-    FsgreenError
-        If something cannot be measured. If that is known beforehand, nothing has been formatted.
     """
     asked = design.load_study(study) if isinstance(study, str) else study
     campaign = Campaign(name or f"{asked.name}-{profile}")
@@ -162,10 +160,7 @@ def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
     command line names, or else the first cell's, as the fastest known disk may be too fast for this
     machine.
 
-    Raises
-    ------
-    FsgreenError
-        If all cells have one disk and another one is asked for.
+    Raises FsgreenError if all cells have one disk and another one is asked for.
     """
     constant = plan.levels({})["disk"]
     if constant is not None and place.disk not in (None, constant):

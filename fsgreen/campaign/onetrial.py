@@ -19,10 +19,7 @@ from fsgreen.trial import Clock, TrialWriter
 def run_trial(context: TrialContext, planned: PlannedTrial) -> str | None:
     """Run one trial and keep its record; return why it does not count, or None if it does.
 
-    Raises
-    ------
-    FsgreenError
-        If the trial cannot be run at all. Nothing is left mounted or half-written.
+    Raises FsgreenError if the trial cannot be run at all. Nothing is left mounted or half-written.
     """
     writer = TrialWriter(context.campaign.folder, planned.trial)
     try:

@@ -84,6 +84,9 @@ def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
 
     It takes as long as the runs and about a second more. No burner outlives it, however it ends.
 
+    Raises FsgreenError if a burner does not start or ends early, or if the machine is too busy for
+    clear edges.
+
     Parameters
     ----------
     runs : sequence of float
@@ -93,11 +96,6 @@ def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
     -------
     tuple of float
         The mean time of each edge over all burners, shape (len(runs) + 1,).
-
-    Raises
-    ------
-    FsgreenError
-        If a burner does not start or ends early, or if the machine is too busy for clear edges.
     """
     with ExitStack() as stack:
         burners = [stack.enter_context(_Burner(cpu)) for cpu in sorted(os.sched_getaffinity(0))]

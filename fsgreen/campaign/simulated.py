@@ -46,10 +46,7 @@ def watched(testbed: Testbed, into: dict[str, Any]) -> Iterator[None]:
     the host and the power model leave them out. `flash` has the same for a simulated flash. Nothing
     is written if all devices are real.
 
-    Raises
-    ------
-    FsgreenError
-        If a server ended or had no room for data: that is why the work failed.
+    Raises FsgreenError if a server ended or had no room for data: that is why the work failed.
     """
     with ExitStack() as watches:
         for role, control in testbed.simulators().items():

@@ -53,10 +53,8 @@ class Campaign:
     def adopt(self, plan: Plan) -> None:
         """Write the plan, or check that it is the one with which the campaign began (rule 1).
 
-        Raises
-        ------
-        FsgreenError
-            If the campaign was begun under another plan; the difference is in the message.
+        Raises FsgreenError if the campaign was begun under another plan; the difference is in the
+        message.
         """
         file = self.folder / paths.PLAN
         if file.exists():
@@ -129,10 +127,7 @@ class Campaign:
     def pulses(self) -> list[list[float]]:
         """Return the edges of all load pulses so far, in the host's seconds since 1970 UTC.
 
-        Raises
-        ------
-        FsgreenError
-            If there are none, or the file that keeps them is damaged.
+        Raises FsgreenError if there are none, or the file that keeps them is damaged.
         """
         file = self.folder / PULSES
         try:
@@ -229,13 +224,7 @@ class Campaign:
 
 
 def newest() -> str:
-    """Return the name of the campaign that measured last.
-
-    Raises
-    ------
-    FsgreenError
-        If there is none.
-    """
+    """Return the name of the campaign that measured last. Raises FsgreenError if there is none."""
     measured: dict[float, str] = {}
     for plan in (paths.data() / "raw").glob(f"*/{paths.PLAN}"):
         places = (plan, *plan.parent.glob("trials"))

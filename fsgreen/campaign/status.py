@@ -21,10 +21,7 @@ SHOWN = 5
 def status(campaign: Campaign) -> Iterator[str]:
     """Yield the lines that `fsgreen status` prints.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or one of its trials is damaged.
+    Raises FsgreenError if there is no such campaign, or one of its trials is damaged.
     """
     if campaign.begun() and "imported" in campaign.identity():
         yield from _imported(campaign)

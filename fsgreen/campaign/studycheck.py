@@ -40,10 +40,7 @@ WARM_READINGS = 2
 def check(file: Path, profile: str) -> Study:
     """Return the study of a file, if all its names are known and all its profiles have plans.
 
-    Raises
-    ------
-    FsgreenError
-        With all faults of the file, by line; or if it has no such profile.
+    Raises FsgreenError with all faults of the file, by line; or if it has no such profile.
     """
     examined = design.examine(file)
     document, study, faults = examined.document, examined.study, [*examined.faults]

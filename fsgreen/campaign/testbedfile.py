@@ -178,10 +178,7 @@ class TestbedFile(TestbedTable):
     ) -> TestbedFile:
         """Return the same with the values of the command line in place of those of the file.
 
-        Raises
-        ------
-        FsgreenError
-            If `queue_depth` is below 1.
+        Raises FsgreenError if `queue_depth` is below 1.
         """
         if queue_depth is not None and queue_depth < 1:
             raise FsgreenError(
@@ -226,10 +223,7 @@ def _said(**asked: Any) -> dict[str, Any]:
 def read(choice: str) -> TestbedFile:
     """Return the testbed of a kind (`loop`) or of a file (`lab.toml`).
 
-    Raises
-    ------
-    FsgreenError
-        If `choice` is neither, or the file is not a testbed file.
+    Raises FsgreenError if `choice` is neither, or the file is not a testbed file.
     """
     if not choice.endswith(".toml"):
         if choice not in _kinds():

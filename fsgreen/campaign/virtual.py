@@ -26,10 +26,8 @@ SCHEDULER = "none"
 def job_of(plan: Plan, block: int) -> dict[str, Any]:
     """Return the trials of a block of a plan as a job (`stacks.guest.job`).
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such block, or a workload is not a text in the Workload Model Language.
+    Raises FsgreenError if there is no such block, or a workload is not a text in the Workload Model
+    Language.
     """
     last = plan.profile.last_block
     if not 1 <= block <= last:
@@ -84,10 +82,7 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
 def run(study: str, profile: str, block: int = 1) -> bytes:
     """Run a block of a study in virtual time; return a line of JSON for each trial.
 
-    Raises
-    ------
-    FsgreenError
-        As `job_of` does, and if the study or the profile does not exist.
+    Raises FsgreenError as `job_of` does, and if the study or the profile does not exist.
     """
     plan = design.make_plan(design.load_study(study), profile)
     return alone.run(job_of(plan, block), plan.profile.image_b, seed=block)

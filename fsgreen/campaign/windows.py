@@ -42,10 +42,7 @@ from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, bounds
 def run_group(context: TrialContext, group: Group) -> dict[str, str | None]:
     """Run trials in turns and keep their records; return why each does not count, or None.
 
-    Raises
-    ------
-    FsgreenError
-        If the trials cannot be run at all. Nothing is left mounted or half-written.
+    Raises FsgreenError if the trials cannot be run at all. Nothing is left mounted or half-written.
     """
     folder = context.campaign.folder
     shared = TrialWriter(folder, f"{group[0].trial}.windows")

@@ -39,10 +39,8 @@ class Reduction:
     async def all(self) -> list[Part]:
         """Return what came of the trials, in their order; waits as long as nobody lends a core.
 
-        Raises
-        ------
-        FsgreenError
-            If a trial is not whole, home is gone, or another code of fsgreen would compute.
+        Raises FsgreenError if a trial is not whole, home is gone, or another code of fsgreen would
+        compute.
         """
         asked: dict[str, asyncio.Task[None]] = {}
         try:

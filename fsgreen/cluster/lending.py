@@ -75,10 +75,8 @@ class Tasks:
 async def lend(place: Fleet, count: int) -> None:
     """Lend so many cores of this machine to the analysis at a place, until it ends.
 
-    Raises
-    ------
-    FsgreenError
-        If nobody analyses there, shows another certificate, or takes no core of this machine.
+    Raises FsgreenError if nobody analyses there, shows another certificate, or takes no core of
+    this machine.
     """
     await _check(place)
     tasks = Tasks(lambda: executors.processes(count))

@@ -24,18 +24,15 @@ WHERE = "--cluster"
 def at(address: str, certificates: Path | None) -> Fleet:
     """Return the place at an address.
 
+    Raises FsgreenError if that is no address, other machines could reach it and nobody would show a
+    certificate, there are no such certificates, or Dask is not installed.
+
     Parameters
     ----------
     address : str
         HOST:PORT, of the machine that analyses.
     certificates : Path, optional
         The folder of `fsgreen fleet certificates`.
-
-    Raises
-    ------
-    FsgreenError
-        If that is no address, other machines could reach it and nobody would show a certificate,
-        there are no such certificates, or Dask is not installed.
     """
     require()
     from fsgreen.fleet.certificates import security
@@ -67,10 +64,7 @@ def at(address: str, certificates: Path | None) -> Fleet:
 def gathering(place: Fleet) -> Iterator[None]:
     """Have those register at a place who lend cores there, as long as the block lasts.
 
-    Raises
-    ------
-    FsgreenError
-        If nobody can listen at that address.
+    Raises FsgreenError if nobody can listen at that address.
     """
     begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 

@@ -85,10 +85,8 @@ def given(plan: str, with_attached: WithAttached) -> Given:
 def made(sent: Given) -> Made:
     """Reduce what was sent.
 
-    Raises
-    ------
-    FsgreenError
-        If it is no plan or no whole trial of it, or a file is not the one that was recorded.
+    Raises FsgreenError if it is no plan or no whole trial of it, or a file is not the one that was
+    recorded.
     """
     with tempfile.TemporaryDirectory(prefix="fsgreen-") as place:
         folder = Path(place) / sent.trial

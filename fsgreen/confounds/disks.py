@@ -56,6 +56,9 @@ class RealDisk:
 def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
     """Return the disk of the lab.
 
+    Raises FsgreenError if the engine is not installed, there is no such profile, or the path cannot
+    be read with direct I/O.
+
     Parameters
     ----------
     where : str
@@ -64,12 +67,6 @@ def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
         Of the disk in virtual time; of no effect on others.
     seed : int
         Of places and order.
-
-    Raises
-    ------
-    FsgreenError
-        If the engine is not installed, there is no such profile, or the path cannot be read with
-        direct I/O.
     """
     return VirtualDisk(profile, seed) if where == VIRTUAL else RealDisk(Path(where), seed)
 

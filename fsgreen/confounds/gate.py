@@ -87,10 +87,7 @@ class Gate:
     def of(cls, campaign: str) -> Gate:
         """Return the gate of a campaign.
 
-        Raises
-        ------
-        FsgreenError
-            If the testbed of the campaign was not probed.
+        Raises FsgreenError if the testbed of the campaign was not probed.
         """
         sizes = measured_sizes(read_probes(campaign))
         return cls(recorded_levels(campaign), sizes, probed_place(campaign))

@@ -21,10 +21,7 @@ OUTERMOST = 1
 def read_probes(campaign: str) -> dict[str, pd.DataFrame]:
     """Return each of `PARTS` as a table; what was not measured is an empty one.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no probe of its testbed, or its file is damaged.
+    Raises FsgreenError if the campaign has no probe of its testbed, or its file is damaged.
     """
     file = paths.raw(campaign) / "confounds.json"
     try:

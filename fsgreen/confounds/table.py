@@ -20,10 +20,7 @@ from fsgreen.reduce import factors_of, read_table, write_table
 def write(campaign: str) -> Path:
     """Write `confounds.csv`, a row per confound; return its file.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no probe of its testbed.
+    Raises FsgreenError if the campaign has no probe of its testbed.
     """
     probes, trials = read_probes(campaign), read_table(campaign, "trials")
     return write_table(

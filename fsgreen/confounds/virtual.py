@@ -37,17 +37,14 @@ Request = tuple[str, int, int]
 class VirtualDisk:
     """A disk in virtual time, by the name of its profile.
 
+    Raises FsgreenError if the engine is not installed, or there is no such profile.
+
     Parameters
     ----------
     profile : str
         One that `fsgreen-simdisk disks` lists, or the path of a file of one's own.
     seed : int
         Of places and order.
-
-    Raises
-    ------
-    FsgreenError
-        If the engine is not installed, or there is no such profile.
     """
 
     basis = "simulated in virtual time"

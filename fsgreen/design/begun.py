@@ -13,10 +13,7 @@ from fsgreen.trial import read_of_campaign
 def read_plan(campaign: str) -> Plan:
     """Return the plan under which a campaign is measured.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or its plan is damaged or was edited.
+    Raises FsgreenError if there is no such campaign, or its plan is damaged or was edited.
     """
     return Plan.from_json(read_of_campaign(campaign, paths.PLAN), paths.raw(campaign) / paths.PLAN)
 
@@ -27,10 +24,7 @@ def read_identity(campaign: str) -> dict[str, Any]:
     It has the testbed, the meters, the workloads, the idle power, the first audit, and the findings
     of the preflight table at each start.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or its first trial has not begun.
+    Raises FsgreenError if there is no such campaign, or its first trial has not begun.
     """
     return read_of_campaign(campaign, paths.IDENTITY)
 

@@ -182,10 +182,7 @@ def of_owner(owner: Owner) -> tuple[str, ...]:
 def in_order(levels: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield name and level of each factor that is set, in the order of factors.
 
-    Raises
-    ------
-    FsgreenError
-        If a factor is unknown.
+    Raises FsgreenError if a factor is unknown.
     """
     for name in levels:
         get(name)

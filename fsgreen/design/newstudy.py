@@ -49,10 +49,7 @@ profiles:                   # how much is run, and how long
 def write(name: str) -> Path:
     """Write `studies/NAME.yaml` into the project and return its path.
 
-    Raises
-    ------
-    FsgreenError
-        If the name is not valid, or if there is such a study.
+    Raises FsgreenError if the name is not valid, or if there is such a study.
     """
     file = paths.new_study(name)
     if file.exists():
@@ -69,10 +66,7 @@ def write(name: str) -> Path:
 def text(name: str) -> str:
     """Return the text of a new study's file; its seed follows from its name.
 
-    Raises
-    ------
-    FsgreenError
-        If the name is not valid.
+    Raises FsgreenError if the name is not valid.
     """
     seed = int.from_bytes(hashlib.sha256(paths.checked(name, "study").encode()).digest()[:3])
     return TEXT.format(name=name, seed=seed)

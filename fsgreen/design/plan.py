@@ -83,10 +83,7 @@ class Plan:
     def from_json(cls, value: Mapping[str, Any], where: object) -> Plan:
         """Return the plan that `to_json` wrote. It also declares the study's own factors.
 
-        Raises
-        ------
-        FsgreenError
-            If the value is no plan, or its hash does not fit; `where` is named.
+        Raises FsgreenError if the value is no plan, or its hash does not fit; `where` is named.
         """
         try:
             own = tuple(

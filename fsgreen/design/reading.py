@@ -21,10 +21,7 @@ from fsgreen.schema import Document, Fault, Place
 def load_study(name: str) -> Study:
     """Return the study of `studies/NAME.yaml`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such study, or its file has faults.
+    Raises FsgreenError if there is no such study, or its file has faults.
     """
     return read_study(paths.study(name))
 
@@ -32,10 +29,8 @@ def load_study(name: str) -> Study:
 def read_study(file: Path) -> Study:
     """Return the study that a file declares.
 
-    Raises
-    ------
-    FsgreenError
-        With all faults of the file, by line; or if it cannot be read, or is not YAML.
+    Raises FsgreenError with all faults of the file, by line; or if it cannot be read, or is not
+    YAML.
     """
     examined = examine(file)
     if examined.faults or examined.study is None:
@@ -68,10 +63,7 @@ class Examined:
 def examine(file: Path) -> Examined:
     """Return the study of a file together with all faults of the file.
 
-    Raises
-    ------
-    FsgreenError
-        If the file cannot be read, or is not YAML.
+    Raises FsgreenError if the file cannot be read, or is not YAML.
     """
     document = studyfile.read(file)
     sound = sound_part(document)

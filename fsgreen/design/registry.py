@@ -33,10 +33,7 @@ class Registry(Generic[T]):
     def declare(self, own: Iterable[T]) -> None:
         """Add entries after those that are known. Equal entries are ignored.
 
-        Raises
-        ------
-        FsgreenError
-            If another entry has the same name.
+        Raises FsgreenError if another entry has the same name.
         """
         for entry in own:
             before = self._declared.setdefault(entry.name, entry)

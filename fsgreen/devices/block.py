@@ -102,11 +102,8 @@ class DiskVolume(Volume):
 class BlockDevice(RealDevice):
     """A disk of the testbed file, or the partition of it that a cell names. Needs root.
 
-    Raises
-    ------
-    FsgreenError
-        If the user is not root; if the file names no disk, or does not confirm it; if the disk is
-        missing, is a partition, has another serial number, is in use, or is too small.
+    Raises FsgreenError if the user is not root; if the file names no disk, or does not confirm it;
+    if the disk is missing, is a partition, has another serial number, is in use, or is too small.
     """
 
     kind = "block"

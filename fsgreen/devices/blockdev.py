@@ -56,10 +56,7 @@ def loop_file(device_name: str) -> tuple[int, int] | None:
 
     If /dev lacks the device, as in a container, it is opened by its number.
 
-    Raises
-    ------
-    FsgreenError
-        If a file is behind the device, but the kernel cannot be asked which.
+    Raises FsgreenError if a file is behind the device, but the kernel cannot be asked which.
     """
     why = "it has no node"
     for opening in (_open_in_dev, _open_by_number):

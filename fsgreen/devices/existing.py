@@ -31,10 +31,7 @@ PROBE_B = 256 << 20
 class ExistingDevice(InRealTime):
     """The device of an existing, writable directory. `size_b` bytes must be free there.
 
-    Raises
-    ------
-    FsgreenError
-        If the directory is missing, not writable or too small.
+    Raises FsgreenError if the directory is missing, not writable or too small.
     """
 
     kind = "directory"

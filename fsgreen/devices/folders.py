@@ -87,10 +87,7 @@ class WorkFolder:
 def claim(parent: Path, kind: str) -> WorkFolder:
     """Make a work folder `fsgreen-KIND-NUMBER` in `parent` and lock it.
 
-    Raises
-    ------
-    FsgreenError
-        If `parent` is missing, is not a directory, or is not writable.
+    Raises FsgreenError if `parent` is missing, is not a directory, or is not writable.
     """
     image.require_directory(parent)
     parent = parent.resolve()

@@ -75,10 +75,7 @@ def run_mkfs(
     the check until mkfs has ended. Meanwhile a loop device cannot get another file, and another
     disk cannot get the device's name. Return the whole command as it ran.
 
-    Raises
-    ------
-    FsgreenError
-        As `check_destructive` does, or if mkfs fails.
+    Raises FsgreenError as `check_destructive` does, or if mkfs fails.
     """
     whole = (*command, str(device))
     with _opened(device) as fd:
@@ -92,10 +89,7 @@ def bind(device: Path, proof: Proof) -> int:
 
     Meanwhile a loop device cannot get another file, and another disk cannot get the device number.
 
-    Raises
-    ------
-    FsgreenError
-        If the device is not ours.
+    Raises FsgreenError if the device is not ours.
     """
     fd = _open_block(device)
     try:
@@ -111,10 +105,7 @@ def open_to_overwrite(device: Path, proof: Proof) -> int:
 
     The checks are made on that same descriptor.
 
-    Raises
-    ------
-    FsgreenError
-        As `check_destructive` does.
+    Raises FsgreenError as `check_destructive` does.
     """
     fd = open_alone(device, os.O_RDWR | os.O_DIRECT)
     try:
@@ -130,10 +121,7 @@ def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
 
     While it is open, nobody can mount or format the device.
 
-    Raises
-    ------
-    FsgreenError
-        If it is not a block device, or is in use.
+    Raises FsgreenError if it is not a block device, or is in use.
     """
     with _opened(device):
         pass
@@ -147,6 +135,10 @@ def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
 def check_destructive(device: Path, proof: Proof) -> None:
     """Raise unless everything on `device` may be destroyed.
 
+    Raises FsgreenError if the device is not a block device; if it is not ours or not listed; if it
+    is in use in any way (mounted, swap, held, or its disk or a partition in use); if it holds data
+    that no serial number confirms; if another loop device cannot be asked for its file.
+
     Parameters
     ----------
     device : Path
@@ -155,13 +147,6 @@ def check_destructive(device: Path, proof: Proof) -> None:
         For a loop device, our own image: it must be the file behind this device and behind no
         other. Otherwise the disk of the testbed file or the null block device: it must be this
         device.
-
-    Raises
-    ------
-    FsgreenError
-        If the device is not a block device; if it is not ours or not listed; if it is in use in any
-        way (mounted, swap, held, or its disk or a partition in use); if it holds data that no
-        serial number confirms; if another loop device cannot be asked for its file.
     """
     with _opened(device) as fd:
         _check(fd, device, proof)

@@ -63,11 +63,8 @@ def allocate(path: Path, size_b: int, *, seed: int = 0) -> int:
     that were written only once take further writes 4 % more slowly (docs/state.md), and each trial
     would leave fewer of them to the next.
 
-    Raises
-    ------
-    FsgreenError
-        If the folder has too little free space (checked first), or cannot do direct I/O; if it is
-        in RAM and memory is short.
+    Raises FsgreenError if the folder has too little free space (checked first), or cannot do direct
+    I/O; if it is in RAM and memory is short.
     """
     size_b = -(-size_b // CHUNK_B) * CHUNK_B
     require_space(path.parent, size_b)

@@ -53,10 +53,8 @@ class ImageVolume(Volume):
 
         Nothing is done if nothing was written since the last time.
 
-        Raises
-        ------
-        FsgreenError
-            If the image keeps holes, or if the kernel did not discard or write all of it.
+        Raises FsgreenError if the image keeps holes, or if the kernel did not discard or write all
+        of it.
         """
         discarded_b, left = 0, self._left
         before_b = self.queue.written_b()
@@ -77,10 +75,7 @@ class ImageVolume(Volume):
         blocks of its image as unwritten, if the file system below supports that. The first write to
         these would be slower.
 
-        Raises
-        ------
-        FsgreenError
-            If holes remain, as on a file system that compresses.
+        Raises FsgreenError if holes remain, as on a file system that compresses.
         """
         unwritten = self._holes()
         if not unwritten:

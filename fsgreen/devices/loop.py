@@ -26,11 +26,8 @@ from fsgreen.errors import FsgreenError
 class LoopDevice(RealDevice):
     """A loop device on a private image. Needs root.
 
-    Raises
-    ------
-    FsgreenError
-        If the user is not root, the folder has too little space, no loop device is free, direct I/O
-        does not work there, or the scheduler is unknown.
+    Raises FsgreenError if the user is not root, the folder has too little space, no loop device is
+    free, direct I/O does not work there, or the scheduler is unknown.
     """
 
     kind = "loop"
@@ -84,10 +81,7 @@ def attach(file: Path, *, lock_fd: int, offset_b: int = 0, size_b: int | None = 
 
     Return the node of the device, which does direct I/O.
 
-    Raises
-    ------
-    FsgreenError
-        If no device is free, or direct I/O does not work on the image.
+    Raises FsgreenError if no device is free, or direct I/O does not work on the image.
     """
     try:
         part = [f"--offset={offset_b}", *([] if size_b is None else [f"--sizelimit={size_b}"])]

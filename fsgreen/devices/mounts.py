@@ -60,10 +60,8 @@ def mount(
 
     All requested options are among them.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be mounted, or if an option or the file system is not the requested one.
+    Raises FsgreenError if it cannot be mounted, or if an option or the file system is not the
+    requested one.
     """
     asked = ",".join(options)
     commands.run(
@@ -88,10 +86,8 @@ def unmount(point: Path, *, lock_fd: int | None = None, lazily: bool = False) ->
 
     With `lazily`, a mount that stays busy is detached from the tree.
 
-    Raises
-    ------
-    FsgreenError
-        If it stays busy without `lazily`, or cannot be unmounted for another reason.
+    Raises FsgreenError if it stays busy without `lazily`, or cannot be unmounted for another
+    reason.
     """
     for _ in range(10):
         try:
@@ -116,10 +112,7 @@ def under(folder: Path) -> list[MountEntry]:
 def holding(path: Path) -> MountEntry:
     """Return the mount that holds an existing path.
 
-    Raises
-    ------
-    FsgreenError
-        If none is visible, as after a chroot to a folder that is not a mount point.
+    Raises FsgreenError if none is visible, as after a chroot to a folder that is not a mount point.
     """
     path = path.resolve()
     above = [entry for entry in reversed(mounted()) if path.is_relative_to(entry.point)]

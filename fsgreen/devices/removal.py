@@ -24,10 +24,7 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
 
     The file `last` is deleted last, so that an unfinished folder still has it.
 
-    Raises
-    ------
-    FsgreenError
-        If something stays mounted, or cannot be deleted.
+    Raises FsgreenError if something stays mounted, or cannot be deleted.
     """
     done = free_devices(folder, lock_fd)
     for mount in mounts.under(folder):

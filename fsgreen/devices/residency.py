@@ -58,10 +58,7 @@ def cached_pages(fd: int, size_b: int, file_system: str) -> int:
 
     cachestat is used only on file systems on which its answer was checked against mincore's.
 
-    Raises
-    ------
-    FsgreenError
-        If neither cachestat nor mincore works.
+    Raises FsgreenError if neither cachestat nor mincore works.
     """
     if not size_b:
         return 0

@@ -30,6 +30,8 @@ ERASED = "the simulator erased all of the SSD, as a secure erase does"
 class ServedDisk:
     """A disk in software, whose server runs until `close`.
 
+    Raises FsgreenError if the disk cannot be served.
+
     Attributes
     ----------
     disk : Disk
@@ -45,11 +47,6 @@ class ServedDisk:
     rotates : bool
         Whether it is a rotating disk, with zones. Otherwise it is an SSD, whose state trials
         change.
-
-    Raises
-    ------
-    FsgreenError
-        If the disk cannot be served.
     """
 
     def __init__(self, disk: Disk, work: WorkFolder) -> None:
@@ -149,10 +146,7 @@ class ServedDisk:
     def sleep(self) -> None:
         """Stop the platters, and return once they stand still.
 
-        Raises
-        ------
-        FsgreenError
-            If the disk has none, or if they still turn after `STOP_S`.
+        Raises FsgreenError if the disk has none, or if they still turn after `STOP_S`.
         """
         before_uj = self._standing_uj()
         deadline_s = time.monotonic() + STOP_S

@@ -39,11 +39,8 @@ class SimulatedDevice(OnThisMachine):
     It needs root, FUSE and the engine. The file system begins at the start of the disk, or of the
     cell's partition. Its size is rounded down to 4 MiB.
 
-    Raises
-    ------
-    FsgreenError
-        If the user is not root, the engine is not built, the folder or the disk is too small, or
-        the disk cannot be served.
+    Raises FsgreenError if the user is not root, the engine is not built, the folder or the disk is
+    too small, or the disk cannot be served.
     """
 
     kind = "simdisk"

@@ -119,10 +119,7 @@ class Volume(ABC):
     def require_written(self, since_b: int) -> int:
         """Return the bytes written since the counter was `since_b`.
 
-        Raises
-        ------
-        FsgreenError
-            If they are fewer than the size of the device.
+        Raises FsgreenError if they are fewer than the size of the device.
         """
         written_b = self.queue.written_b() - since_b
         if written_b < self.size_b:

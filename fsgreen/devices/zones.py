@@ -98,10 +98,7 @@ def report(fd: int) -> Iterator[Zone]:
 def reset(fd: int) -> None:
     """Empty all zones of a disk that is open for writing, except the conventional ones.
 
-    Raises
-    ------
-    FsgreenError
-        If a zone is not empty afterwards.
+    Raises FsgreenError if a zone is not empty afterwards.
     """
     size_b = os.lseek(fd, 0, os.SEEK_END)
     fcntl.ioctl(fd, BLKRESETZONE, RANGE.pack(0, size_b // SECTOR_B))

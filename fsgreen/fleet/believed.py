@@ -47,6 +47,9 @@ class Expected:
 def check(name: str, file: Path, expected: Expected) -> None:
     """Refuse a file that came for `name`, where readers would take it for something else.
 
+    Raises FsgreenError if it is not a table of JSON, not the plan, or an identity without what that
+    must have.
+
     Parameters
     ----------
     name : str
@@ -55,11 +58,6 @@ def check(name: str, file: Path, expected: Expected) -> None:
         Where it is as long as nobody believes it.
     expected : Expected
         What it is held to.
-
-    Raises
-    ------
-    FsgreenError
-        If it is not a table of JSON, not the plan, or an identity without what that must have.
     """
     if not name.endswith(".json"):
         return
@@ -119,6 +117,8 @@ def check_record(
 ) -> None:
     """Refuse the record of something else than an expected trial, and files that are not its own.
 
+    Raises FsgreenError for either.
+
     Parameters
     ----------
     record : TrialRecord
@@ -131,11 +131,6 @@ def check_record(
         Where it is as long as nobody believes it.
     expected : Expected
         What it is held to.
-
-    Raises
-    ------
-    FsgreenError
-        If it is not.
     """
     planned = expected.trial(record.trial) if record.trial in names else None
     if planned is None:

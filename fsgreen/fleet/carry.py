@@ -34,11 +34,9 @@ Fetch = Callable[[Folder | None, str | None, str, int], Awaitable[Piece]]
 async def carry(campaign: Campaign, shelf: Shelf, fetch: Fetch, expected: Expected) -> list[str]:
     """Bring home what is not here yet, and return the names of the trials that came.
 
-    Raises
-    ------
-    FsgreenError
-        If the worker began this campaign anew, or has another trial of one name; if a file is not
-        the one that was recorded, larger than `FILE_B`, or not to be believed; if the disk is full.
+    Raises FsgreenError if the worker began this campaign anew, or has another trial of one name; if
+    a file is not the one that was recorded, larger than `FILE_B`, or not to be believed; if the
+    disk is full.
     """
     folder, came = campaign.folder, []
     with trial.full_disk_explained(folder):

@@ -23,10 +23,7 @@ CERTIFICATE, KEY = "certificate.pem", "key.pem"
 def make(folder: Path) -> list[Path]:
     """Make a certificate and its key, for a year, and return the files; nobody else may read them.
 
-    Raises
-    ------
-    FsgreenError
-        If the folder holds something already.
+    Raises FsgreenError if the folder holds something already.
     """
     from distributed import Security
 
@@ -54,10 +51,7 @@ def make(folder: Path) -> list[Path]:
 def security(fleet: Fleet) -> Security:
     """Return what Dask is to show and to ask for.
 
-    Raises
-    ------
-    FsgreenError
-        If a file of the certificates is missing, or others may read the key.
+    Raises FsgreenError if a file of the certificates is missing, or others may read the key.
     """
     from distributed import Security
 

@@ -36,6 +36,8 @@ Identity = Mapping[str, Any]
 def check(fleet: str, baseline: str, testbeds: Sequence[str]) -> None:
     """Refuse testbeds that are not shown to be equal; keep what was found as `equality.csv`.
 
+    Raises FsgreenError if they are not, with the numbers.
+
     Parameters
     ----------
     fleet : str
@@ -44,11 +46,6 @@ def check(fleet: str, baseline: str, testbeds: Sequence[str]) -> None:
         What the campaigns of the baseline are called before the name of the testbed.
     testbeds : sequence of str
         Their names.
-
-    Raises
-    ------
-    FsgreenError
-        If they are not, with the numbers.
     """
     campaigns = {name: Campaign(member(baseline, name)) for name in testbeds}
     plan = campaigns[testbeds[0]].plan()

@@ -114,11 +114,8 @@ class Fleet:
 def read(file: Path) -> Fleet:
     """Read a fleet file.
 
-    Raises
-    ------
-    FsgreenError
-        If it says something else, would have others than this machine reach what has no
-        certificates, or has one testbed share with nobody.
+    Raises FsgreenError if it says something else, would have others than this machine reach what
+    has no certificates, or has one testbed share with nobody.
     """
     document = schema.read(file, "fleet file", "docs/fleet.md shows one")
     table = document.as_(Table)

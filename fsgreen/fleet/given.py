@@ -40,10 +40,7 @@ def give(campaign: str, block: int, testbed: str) -> None:
 def read(campaign: str) -> list[Given]:
     """Return what was given, in its order; a line that a loss of power cut off is removed.
 
-    Raises
-    ------
-    FsgreenError
-        If the file is damaged.
+    Raises FsgreenError if the file is damaged.
     """
     file = file_of(campaign)
     held = file.read_bytes() if file.exists() else b""

@@ -44,10 +44,7 @@ class Harness:
     async def go_on(self, order: Order) -> Rest:
         """Measure until the next rest, or to the end, and return what the process says then.
 
-        Raises
-        ------
-        FsgreenError
-            If somebody else is waiting for that.
+        Raises FsgreenError if somebody else is waiting for that.
         """
         if self._asked.locked():
             raise FsgreenError(

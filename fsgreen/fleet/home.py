@@ -62,10 +62,7 @@ class Home:
     async def run(self) -> None:
         """Return once every testbed is done, or does not go on.
 
-        Raises
-        ------
-        FsgreenError
-            If home cannot listen, or its disk is full.
+        Raises FsgreenError if home cannot listen, or its disk is full.
         """
         try:
             registry = await Registry(self._fleet)

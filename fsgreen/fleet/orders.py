@@ -19,10 +19,7 @@ def study_of(order: Order, testbed: str) -> Study:
     Blocks that are shared out are those of one plan. Otherwise each testbed has a seed of its own,
     and so an order of its own.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such study here.
+    Raises FsgreenError if there is no such study here.
     """
     declared = design.load_study(order.study)
     if order.design == "share":

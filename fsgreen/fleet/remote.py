@@ -30,12 +30,8 @@ class Remote:
     async def ask(self, task: str, arguments: Strict, schema: type[Message]) -> Message:
         """Have it do a task, and return its answer.
 
-        Raises
-        ------
-        FsgreenError
-            If it refuses, or answers something else.
-        Lost
-            If it does not answer any more.
+        Raises FsgreenError if it refuses, or answers something else. Raises Lost if it does not
+        answer any more.
         """
         try:
             answer = await self._rpc.fsgreen(task=task, arguments=arguments.model_dump())

@@ -30,6 +30,9 @@ GIVEN_UP_S = 60.0
 class Shares:
     """What each testbed measures: one block after the other, as long as there are any.
 
+    Raises FsgreenError if what an earlier start noted is damaged or of another plan, or a trial is
+    damaged.
+
     Parameters
     ----------
     order : Order
@@ -38,11 +41,6 @@ class Shares:
         That of all testbeds.
     testbeds : sequence of str
         Where.
-
-    Raises
-    ------
-    FsgreenError
-        If what an earlier start noted is damaged or of another plan, or a trial is damaged.
     """
 
     def __init__(self, order: Order, plan: Plan, testbeds: Sequence[str]) -> None:
@@ -96,10 +94,7 @@ class Shares:
 
         None where others are at all the blocks that are left.
 
-        Raises
-        ------
-        FsgreenError
-            If all testbeds have given up all of these: why this one did the last.
+        Raises FsgreenError if all testbeds have given up all of these: why this one did the last.
         """
         mine, gave_up = self._has[testbed], self._gave_up[testbed]
         if gave_up and self._are_given_up():
@@ -125,10 +120,8 @@ class Shares:
     def gives_up(self, testbed: str, why: FsgreenError) -> None:
         """Have others begin the block anew that a testbed refuses, so that it takes another.
 
-        Raises
-        ------
-        FsgreenError
-            If it has brought no trial since it refused before, or home began: `why`.
+        Raises FsgreenError if it has brought no trial since it refused before, or home began:
+        `why`.
         """
         here = len(self._tallies[testbed].here)
         if here == self._before[testbed]:

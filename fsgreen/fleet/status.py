@@ -22,10 +22,7 @@ def is_of_fleet(campaign: str) -> bool:
 def status(campaign: str) -> Iterator[str]:
     """Yield the lines that `fsgreen status` prints of a campaign of a fleet.
 
-    Raises
-    ------
-    FsgreenError
-        If its record is damaged.
+    Raises FsgreenError if its record is damaged.
     """
     kept = record.read(campaign)
     measures = Campaign(campaign).is_measured

@@ -210,10 +210,8 @@ class Results(Strict):
 def read(file: Path) -> Results:
     """Read a file that `fsgreen export` wrote.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be read, or is damaged, edited, of a newer version, or something else.
+    Raises FsgreenError if it cannot be read, or is damaged, edited, of a newer version, or
+    something else.
     """
     try:
         with file.open("rb") as stream:

@@ -25,10 +25,7 @@ ENDING = ".results.json"
 def ship(campaign: str) -> Path:
     """Put what a campaign found beside what it says of claims, as `fsgreen export` writes it.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has not been analysed, or its runs were imported.
+    Raises FsgreenError if the campaign has not been analysed, or its runs were imported.
     """
     file = _exported(read_plan(campaign).study, campaign)
     file.parent.mkdir(parents=True, exist_ok=True)

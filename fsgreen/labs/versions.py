@@ -55,10 +55,7 @@ def version(notebook: Notebook, name: str) -> Notebook:
 def write(name: str, folder: Path, *, replace: bool = False) -> list[Path]:
     """Write a version of every lab to a folder; return the files.
 
-    Raises
-    ------
-    FsgreenError
-        If another notebook of that name is there, unless it may be replaced.
+    Raises FsgreenError if another notebook of that name is there, unless it may be replaced.
     """
     made = {folder / file.name: version(_read(file), name) for file in instructors()}
     for file, notebook in made.items():

@@ -31,10 +31,8 @@ def write_digests() -> None:
     These are lists as `sha256sum` makes them, so that a comparison of two says which file changed.
     A file that says what it said before is left alone.
 
-    Raises
-    ------
-    FsgreenError
-        If code that a stage can run imports by name, so that no list would be whole.
+    Raises FsgreenError if code that a stage can run imports by name, so that no list would be
+    whole.
     """
     if paths.shipped() != paths.root():
         _tell_of_another_pipeline()

@@ -30,10 +30,7 @@ class Ledger:
     def opened(cls, *, wait: bool = False) -> Iterator[Ledger]:
         """Give the ledger of this checkout, which no other process writes to meanwhile.
 
-        Raises
-        ------
-        FsgreenError
-            If another process works on it, unless this one is to wait.
+        Raises FsgreenError if another process works on it, unless this one is to wait.
         """
         from dvc.lock import LockError
         from dvc.repo import Repo, lock_repo
@@ -101,10 +98,8 @@ class Ledger:
     def pull(self, name: str) -> None:
         """Put the output of a stage in place, out of the store that ships.
 
-        Raises
-        ------
-        FsgreenError
-            If the store lacks some, or files that were changed by hand are in the way.
+        Raises FsgreenError if the store lacks some, or files that were changed by hand are in the
+        way.
         """
         from dvc.exceptions import DvcException
 

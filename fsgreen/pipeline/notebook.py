@@ -29,10 +29,7 @@ class Parameter:
     def read(self, value: object) -> Any:
         """Return a value of the declared type; a text, as a command line has it, is read as one.
 
-        Raises
-        ------
-        FsgreenError
-            If it is of another type.
+        Raises FsgreenError if it is of another type.
         """
         parsed = self._from_text(value) if isinstance(value, str) else value
         fitting = {self.type, "int"} if self.type == "float" else {self.type}
@@ -54,18 +51,15 @@ class Parameter:
 def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> Path:
     """Run a notebook and return the executed copy, kept in the results of its campaign or study.
 
+    Raises FsgreenError if there is no such notebook or parameter, if it is no step of the pipeline,
+    if a value has the wrong type, or if a cell fails; the failed copy is kept and named.
+
     Parameters
     ----------
     name : str
         The notebook's file name without `.ipynb`.
     parameters : mapping of str to object, optional
         Values for names of its parameters cell.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such notebook or parameter, if it is no step of the pipeline, if a value
-        has the wrong type, or if a cell fails; the failed copy is kept and named.
     """
     import papermill
 

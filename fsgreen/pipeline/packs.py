@@ -32,10 +32,8 @@ def pack(campaign: str) -> Path:
     The same traces make the same bytes, by one version of liblzma. A trial that is being written is
     left out.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or a file of a trial is not the one that was recorded.
+    Raises FsgreenError if there is no such campaign, or a file of a trial is not the one that was
+    recorded.
     """
     # It takes pandas along, which a run of the pipeline with nothing to do is spared.
     from fsgreen.trial import list_trials
@@ -59,10 +57,8 @@ def unpack(campaign: str) -> Path:
     Trials that were measured since are left alone. A trial comes whole or not at all, also if this
     is broken off.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no pack, it is damaged, or a file that was changed is in the way.
+    Raises FsgreenError if there is no pack, it is damaged, or a file that was changed is in the
+    way.
     """
     folder, file = paths.raw(campaign), paths.packed(campaign)
     if not file.is_file():

@@ -13,10 +13,8 @@ from fsgreen.schema import Fault
 def campaigns() -> Mapping[str, Shipped]:
     """Return the campaigns by name.
 
-    Raises
-    ------
-    FsgreenError
-        If the file lacks a key or has another, or names a study or a profile that is none.
+    Raises FsgreenError if the file lacks a key or has another, or names a study or a profile that
+    is none.
     """
     return _declared().campaigns
 

@@ -77,17 +77,14 @@ def write(folder: Path, name: str | None = None) -> list[Path]:
 
     Other files that are there stay as they are.
 
+    Raises FsgreenError if the name cannot be one.
+
     Parameters
     ----------
     folder : Path
         Where; made if there is none.
     name : str, optional
         Of the study to begin with; without it that of the folder.
-
-    Raises
-    ------
-    FsgreenError
-        If the name cannot be one.
     """
     folder = folder.resolve()
     name = name or folder.name

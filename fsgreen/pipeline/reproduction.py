@@ -31,6 +31,9 @@ def reproduce(
 ) -> None:
     """Run what is out of date in the pipeline, then say in ten lines what came of it.
 
+    Raises FsgreenError if there is no such campaign, another run works here, the raw traces cannot
+    be had, nobody can listen where cores are to be lent, or a stage fails.
+
     Parameters
     ----------
     only : str, optional
@@ -39,12 +42,6 @@ def reproduce(
         How many cores of this machine are used; all by default.
     cluster : Borrowed, optional
         Cores that are lent somewhere, which reduce trials.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, another run works here, the raw traces cannot be had, nobody
-        can listen where cores are to be lent, or a stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
     begin_s, before = time.monotonic(), lock_file().read_text()
@@ -123,15 +120,12 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
 def reanalyse(campaign: str, stage: str) -> str:
     """Make anew, from its traces, what a stage of a campaign makes and all that this rests on.
 
+    Raises FsgreenError as `reproduce` does.
+
     Returns
     -------
     str
         Which stages ran, and whether what they made is what ships.
-
-    Raises
-    ------
-    FsgreenError
-        As `reproduce` does.
     """
     os.environ.pop("FSGREEN_DATA", None)
     before, name = lock_file().read_text(), f"{stage}@{_known(campaign)}"
@@ -151,10 +145,7 @@ def reanalyse(campaign: str, stage: str) -> str:
 def pull(campaign: str) -> None:
     """Put the raw traces of a campaign of the pipeline in place, out of the store that ships.
 
-    Raises
-    ------
-    FsgreenError
-        If the store lacks some, or traces that were changed by hand are in the way.
+    Raises FsgreenError if the store lacks some, or traces that were changed by hand are in the way.
     """
     with Ledger.opened(wait=True) as ledger:
         if ledger.out_of_date([f"collect@{campaign}"]):

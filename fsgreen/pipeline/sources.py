@@ -42,10 +42,8 @@ class Sources:
     def behind(self, source: str, study: str) -> set[Path]:
         """Return the files that a source text can import or read, and theirs in turn.
 
-        Raises
-        ------
-        FsgreenError
-            If one of them imports by name, other than through a function of `BY_NAME`.
+        Raises FsgreenError if one of them imports by name, other than through a function of
+        `BY_NAME`.
         """
         face = paths.code() / PACKAGE / "__init__.py"
         reached: set[Path] = set()

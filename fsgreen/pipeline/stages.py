@@ -36,10 +36,7 @@ def after_measure(campaign: str) -> None:
 def outcomes(campaign: str | None = None) -> Iterator[str]:
     """Yield what came of a campaign or a study, or of all that the pipeline analyses.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign or study, or it has not been analysed.
+    Raises FsgreenError if there is no such campaign or study, or it has not been analysed.
     """
     if campaign is None:
         names, studies = [*campaigns()], [*params.studies()]
@@ -55,10 +52,7 @@ def outcomes(campaign: str | None = None) -> Iterator[str]:
 def outcome_of(campaign: str) -> str:
     """Return what came of a campaign, as its last step wrote it, and where the report is.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or it has not been analysed.
+    Raises FsgreenError if there is no such campaign, or it has not been analysed.
     """
     folder = paths.results(campaign)
     if not folder.is_dir():

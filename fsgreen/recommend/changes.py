@@ -67,10 +67,7 @@ def change(now: Cell, then: Cell) -> Change:
     A mount option can be changed at a remount or at the next mount. Options of mkfs, and another
     file system, need mkfs, unless a command on the unmounted device does the same.
 
-    Raises
-    ------
-    FsgreenError
-        If a file system does not have an option.
+    Raises FsgreenError if a file system does not have an option.
     """
     hazards = tuple(name for name in HAZARDS if name in _hazards(then) - _hazards(now))
     before, after = _settings(now), _settings(then)

@@ -94,11 +94,8 @@ class Source:
 def read(campaign: str) -> Source:
     """Return the source of a campaign, in the state of its study's baseline, without held loads.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign was imported, has not been measured or analysed, or has no probe of its
-        testbed.
+    Raises FsgreenError if the campaign was imported, has not been measured or analysed, or has no
+    probe of its testbed.
     """
     plan = read_plan(campaign)
     if is_imported(campaign):

@@ -76,6 +76,8 @@ def workload_named(
 ) -> str:
     """Return the full name of a workload, given a full or a short name (`mail` for `varmail`).
 
+    Raises FsgreenError if the campaign does not have the workload, or only in other states.
+
     Parameters
     ----------
     name : str
@@ -84,11 +86,6 @@ def workload_named(
         The workloads that were measured in the state of the baseline.
     apart : mapping
         The workloads that were measured only in other states, and those states in words.
-
-    Raises
-    ------
-    FsgreenError
-        If the campaign does not have the workload, or only in other states.
     """
     full = name if name in {*known, *apart} else SHORT.get(name, name)
     if full in apart:
@@ -111,11 +108,8 @@ def candidates(
 ) -> tuple[list[Cell], dict[Cell, str]]:
     """Return the admitted configurations, and why each of the others is refused.
 
-    Raises
-    ------
-    FsgreenError
-        If the present configuration was not measured, or if the constraints exclude every change
-        to the file system that they name.
+    Raises FsgreenError if the present configuration was not measured, or if the constraints exclude
+    every change to the file system that they name.
     """
     rows = cells[cells["workload"] == workload][["file_system", "option"]].drop_duplicates()
     measured = sorted((Cell(**row) for row in rows.to_dict("records")), key=configuration.label)
@@ -156,6 +150,8 @@ def recommend(
     is "endangered" if the difference may be the effect of a confound. A configuration without a
     steady state has no `order`, and comes last.
 
+    Raises FsgreenError if `now` was not measured, or contradicts the constraints.
+
     Parameters
     ----------
     trials, cells : DataFrame
@@ -175,11 +171,6 @@ def recommend(
     -------
     DataFrame
         The columns `COLUMNS`.
-
-    Raises
-    ------
-    FsgreenError
-        If `now` was not measured, or contradicts the constraints.
     """
     admitted, _ = candidates(cells, workload, now, constraints)
     trials = trials[trials["workload"] == workload]

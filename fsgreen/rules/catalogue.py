@@ -54,13 +54,7 @@ class Rule:
 
 
 def rule(number: int) -> Rule:
-    """Return the rule with this number.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such rule.
-    """
+    """Return the rule with this number. Raises FsgreenError if there is no such rule."""
     known = rules().get(number)
     if known is None:
         raise FsgreenError(

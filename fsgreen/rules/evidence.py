@@ -150,10 +150,7 @@ def gather(campaign: str) -> Evidence:
     Every file is compared with the hash in its record. The records hold the flaws of their traces.
     If an older record does not, its traces are checked again.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no plan or its tables have not been made.
+    Raises FsgreenError if the campaign has no plan or its tables have not been made.
     """
     raw, plan = paths.raw(campaign), read_plan(campaign)
     trials, stopping = list_trials(raw), raw / "stopping.json"

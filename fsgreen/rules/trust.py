@@ -82,10 +82,7 @@ def trust_table(answers: Mapping[int, Answer], remedy: Callable[[Rule], str]) ->
 def write(campaign: str) -> Path:
     """Judge an analysed campaign, write `trust.csv`, and return its path.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no plan, or its tables have not been made.
+    Raises FsgreenError if the campaign has no plan, or its tables have not been made.
     """
     evidence = gather(campaign)
     remedy = imported.remedy if evidence.imported else remedies.of_measured
@@ -99,10 +96,7 @@ def read(campaign: str, *, together: bool = False) -> pd.DataFrame:
     With `together`, rule 49 also reads the study's other campaigns. A report does not: it uses only
     its own campaign.
 
-    Raises
-    ------
-    FsgreenError
-        If the table has not been made, or was made by a version with other columns.
+    Raises FsgreenError if the table has not been made, or was made by a version with other columns.
     """
     table = read_table(campaign, "trust")
     if tuple(table.columns) != COLUMNS:
@@ -151,10 +145,7 @@ def summary(campaign: str) -> str:
     At most `MOST_FIRED` of the rules that fired are in it, in the order of `MODES`. Those that ask
     for no action are last.
 
-    Raises
-    ------
-    FsgreenError
-        If its `trust.csv` has not been made.
+    Raises FsgreenError if its `trust.csv` has not been made.
     """
     table = read(campaign)
     fired = table[table["state"] == "fired"].to_dict("records")

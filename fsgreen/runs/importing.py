@@ -110,6 +110,9 @@ def import_runs(
 ) -> ImportedRuns:
     """Read files of runs, all of one format.
 
+    Raises FsgreenError if a file cannot be trusted or two are the same; for a column that can be
+    read in several ways, or a meaning of none; for energy without a boundary.
+
     Parameters
     ----------
     files : sequence of Path
@@ -120,12 +123,6 @@ def import_runs(
         What the files' paths say of their levels, of `places.path_pattern`.
     boundary : str, optional
         What the power includes; required where there is energy or power.
-
-    Raises
-    ------
-    FsgreenError
-        If a file cannot be trusted or two are the same; for a column that can be read in several
-        ways, or a meaning of none; for energy without a boundary.
     """
     contents = {file: _content(file) for file in files}
     form = _format(contents)

@@ -45,10 +45,7 @@ class Document:
     def as_(self, schema: type[T], place: Place = ()) -> T:
         """Return the values, or those at a place, as a schema has them.
 
-        Raises
-        ------
-        FsgreenError
-            With all that is wrong, each with its line.
+        Raises FsgreenError with all that is wrong, each with its line.
         """
         parsed, faults = self.parsed(schema, place)
         if parsed is None:

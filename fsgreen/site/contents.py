@@ -45,10 +45,8 @@ class Listed(NamedTuple):
 def read(root: Path) -> dict[str, list[Listed]]:
     """Return the pages of a repository by the heading of their kind.
 
-    Raises
-    ------
-    FsgreenError
-        If a page of `docs/` is not listed, or what is listed is no page or stands there twice.
+    Raises FsgreenError if a page of `docs/` is not listed, or what is listed is no page or stands
+    there twice.
     """
     document = schema.read(root / FILE, "table of contents", NEXT)
     declared = document.as_(Contents)

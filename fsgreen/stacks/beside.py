@@ -72,10 +72,7 @@ class Beside:
     def load(self, levels: Levels, *, with_remote: bool) -> None:
         """Open the flash of these levels, and a remote, at rest; neither if they name no flash.
 
-        Raises
-        ------
-        FsgreenError
-            If one cannot be opened, for example because memory is short.
+        Raises FsgreenError if one cannot be opened, for example because memory is short.
         """
         self.flash = self.remote = None
         name = levels.get(FLASH)

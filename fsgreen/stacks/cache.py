@@ -61,10 +61,7 @@ def resident_share(directory: Path, *, apart: Path | None = None) -> float:
     `apart`. The share is 0 if there are no files, or only empty ones. It takes about 20 us per file
     whose inode is in memory. No page of a file is read.
 
-    Raises
-    ------
-    FsgreenError
-        If the kernel does not tell what is in its cache.
+    Raises FsgreenError if the kernel does not tell what is in its cache.
     """
     file_system = mounts.holding(directory).file_system
     pages = cached = 0

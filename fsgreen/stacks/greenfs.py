@@ -56,6 +56,8 @@ class Volume:
     def mount(self, below: Mount, folders: Mapping[str, Path], *, served: bool) -> Mount:
         """Mount the volume; return the mount once the remote holds all files.
 
+        Raises FsgreenError if the program is missing or fails. The message has the program's words.
+
         Parameters
         ----------
         below : Mount
@@ -64,11 +66,6 @@ class Volume:
             The folders of the volume by role. `FLASH` is one of them.
         served : bool
             Whether a server gives the remote to this machine, with keys that are made for it.
-
-        Raises
-        ------
-        FsgreenError
-            If the program is missing or fails. The message has the program's words.
         """
         self._folders = dict(folders)
         folder = self._folders.get(REMOTE)

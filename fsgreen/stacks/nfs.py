@@ -74,17 +74,15 @@ class Export:
     def mount(self, below: Mount, asked: Asked) -> Mount:
         """Export the folder and mount it; return the mount.
 
+        Raises FsgreenError if the kernel or its tools have no NFS, or if the mount does not have
+        the settings.
+
         Parameters
         ----------
         below : Mount
             The file system that has the folder.
         asked : Asked
             The settings of client and network.
-
-        Raises
-        ------
-        FsgreenError
-            If the kernel or its tools have no NFS, or if the mount does not have the settings.
         """
         self.files = below.directory / EXPORTED
         self._shape(asked)

@@ -45,17 +45,14 @@ class BlockTrials:
     def of(cls, cell: pd.DataFrame, blocks: Sequence[int]) -> BlockTrials:
         """Return the trials of these blocks, in this order.
 
+        Raises ValueError if a value is NaN or infinite.
+
         Parameters
         ----------
         cell : DataFrame
             A row per trial with the columns `block`, `above` and `below`.
         blocks : sequence of int
             Blocks that the cell has, ascending.
-
-        Raises
-        ------
-        ValueError
-            If a value is NaN or infinite.
         """
         values = np.column_stack([cell[name].to_numpy(dtype=float) for name in ("above", "below")])
         if not np.isfinite(values).all():
@@ -127,10 +124,7 @@ def studentised_ratio(
     NaN below `MIN_BLOCKS` trials, where most resamples have no scatter, and where a bound is beyond
     every number: next to no scatter but for one trial that lies far off.
 
-    Raises
-    ------
-    ValueError
-        If the samples differ in length or a total could be zero or negative.
+    Raises ValueError if the samples differ in length or a total could be zero or negative.
     """
     above, below = sample_of(numerators), sample_of(denominators)
     if above.shape != below.shape:

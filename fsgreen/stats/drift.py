@@ -79,6 +79,8 @@ def order_drift(
     has five (Georges et al. 2007 ask for independence of the order). Blocks are compared by what is
     left of them after cells and slope.
 
+    Raises ValueError if a value is not positive.
+
     Parameters
     ----------
     cells : iterable, length n
@@ -87,11 +89,6 @@ def order_drift(
         Number of the block, and place inside it.
     values : array_like, shape (n,)
         Positive results.
-
-    Raises
-    ------
-    ValueError
-        If a value is not positive.
     """
     logs, places = sample_of(values), sample_of(order)
     if (logs <= 0).any():

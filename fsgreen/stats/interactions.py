@@ -54,17 +54,14 @@ def interaction_weights(levels: ArrayLike, term: Sequence[int]) -> Floats:
     One option: the mean log with it, less that without it. Two: how much more the first does with
     the second than without, and so on; the means are over all levels of the other options.
 
+    Raises ValueError if some combination of these options was not run.
+
     Parameters
     ----------
     levels : array_like of bool, shape (runs, options)
         Which options are on in each run.
     term : sequence of int
         Columns of `levels`.
-
-    Raises
-    ------
-    ValueError
-        If some combination of these options was not run.
     """
     chosen = np.asarray(levels, dtype=bool)[:, list(term)]
     weights = np.zeros(len(chosen))
@@ -96,6 +93,8 @@ def contrast(logs: ArrayLike, weights: ArrayLike, bound: float) -> Contrast:
 def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
     """Return what two options do alone and together, averaged over the levels of the others.
 
+    Raises ValueError if one of their four combinations was not run.
+
     Parameters
     ----------
     logs : array_like, shape (blocks, runs)
@@ -104,11 +103,6 @@ def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
         Which options are on in each run.
     first, second : int
         Columns of `levels`.
-
-    Raises
-    ------
-    ValueError
-        If one of their four combinations was not run.
     """
     values, chosen = np.asarray(logs, dtype=float), np.asarray(levels, dtype=bool)
     means = {}

@@ -12,10 +12,8 @@ LEVEL = 0.05
 def sample_of(values: ArrayLike) -> NDArray[np.float64]:
     """Return values as floats, shape (n,) with n at least 1.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or one is NaN or infinite: it would vanish in a mean or poison it.
+    Raises ValueError if there is none, or one is NaN or infinite: it would vanish in a mean or
+    poison it.
     """
     sample = np.asarray(values, dtype=float)
     if sample.ndim != 1 or sample.size == 0 or not np.isfinite(sample).all():

@@ -69,15 +69,12 @@ def changepoints(values: ArrayLike) -> list[int]:
     they do not, only changes are returned that stand out from the noise of such a series. What is
     found of either, and how often, is in docs/statistics.md.
 
+    Raises ValueError if a value is NaN or infinite.
+
     Parameters
     ----------
     values : array_like, shape (n,)
         A series at equal distances in time.
-
-    Raises
-    ------
-    ValueError
-        If a value is NaN or infinite.
     """
     raw = np.asarray(values, dtype=float)
     if not np.isfinite(raw).all():

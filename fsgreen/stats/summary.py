@@ -122,10 +122,7 @@ def ratio_of_totals(
     work and time) within a trial counts. Rates such as operations per joule must not be averaged.
     Too short for few trials from a long tail (docs/statistics.md).
 
-    Raises
-    ------
-    ValueError
-        If the two samples differ in length or a denominator is not positive.
+    Raises ValueError if the two samples differ in length or a denominator is not positive.
     """
     above, below = sample_of(numerators), sample_of(denominators)
     if above.shape != below.shape:
@@ -149,10 +146,7 @@ def harmonic_mean(rates: ArrayLike, level: float = 0.95) -> Estimate:
     gives for any trials whose totals are known. The interval is that of the mean time per work,
     turned over; its upper bound is infinite where that mean could be zero.
 
-    Raises
-    ------
-    ValueError
-        If a rate is not positive.
+    Raises ValueError if a rate is not positive.
     """
     sample = sample_of(rates)
     if (sample <= 0).any():

@@ -89,17 +89,14 @@ def turn_components(groups: Iterable[ArrayLike], trials: ArrayLike) -> TurnCompo
     trial is the mean of (Searle, Casella & McCulloch, Variance Components, sections 4.3 and 4.4). A
     negative estimate is given as 0. All are NaN where no two cells took turns in two rounds.
 
+    Raises ValueError if a rate is not positive.
+
     Parameters
     ----------
     groups : iterable of array_like, shape (cells, rounds)
         Rates of cells that took turns, one table for each group.
     trials : array_like, shape (cells, blocks)
         Rates of whole trials; NaN where a cell was not measured in a block.
-
-    Raises
-    ------
-    ValueError
-        If a rate is not positive.
     """
     tables = [np.asarray(rates, dtype=float) for rates in groups]
     if any(table.ndim != 2 or not (table > 0).all() for table in tables):

@@ -133,6 +133,9 @@ def open_testbed(
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
+    Raises FsgreenError if the kind is unknown, or cannot be had here; the error says how to mend
+    it.
+
     Parameters
     ----------
     kind : str
@@ -158,11 +161,6 @@ def open_testbed(
         block: the disk, and the partition of it that is formatted; all of it by default.
     guest : GuestAsked, optional
         vm: what the guest is to be.
-
-    Raises
-    ------
-    FsgreenError
-        If the kind is unknown, or cannot be had here; the error says how to mend it.
     """
     why = "asked for"
     if kind == "auto":

@@ -66,6 +66,8 @@ class Testbed:
 
         A simulated disk takes no time from then on until `remount`.
 
+        Raises FsgreenError if the cell cannot run here, or what was made is not what was asked for.
+
         Parameters
         ----------
         levels : mapping
@@ -74,11 +76,6 @@ class Testbed:
             Seed of the ager. One image is aged for each file system, option and seed, and put
             back for each trial until another seed is asked for: trials of a cell in a row share
             an image if they share the seed.
-
-        Raises
-        ------
-        FsgreenError
-            If the cell cannot run here, or what was made is not what was asked for.
         """
         self.check(levels)
         self.load(levels)

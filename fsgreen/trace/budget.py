@@ -176,6 +176,8 @@ def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: fl
     power changes at an edge in one step, or in a burst within one interval. The interval is that of
     the meter, or that between the fresh readings (not marked stale) around an edge.
 
+    Raises FsgreenError if the meter has no two fresh readings around an edge.
+
     Parameters
     ----------
     readings : DataFrame
@@ -184,11 +186,6 @@ def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: fl
         The edges.
     interval_s : float
         The interval of the meter.
-
-    Raises
-    ------
-    FsgreenError
-        If the meter has no two fresh readings around an edge.
     """
     time_s, power_w = columns(readings, "power_w")
     start, end = (_edge(time_s, power_w, readings, at_s, interval_s) for at_s in (start_s, end_s))

@@ -53,6 +53,8 @@ def check_trace(
 ) -> list[Flaw]:
     """Return the flaws that make a trace unfit for a phase, by rules 13, 14 and 21.
 
+    Raises FsgreenError if a column lacks a unit or has a wrong one.
+
     Parameters
     ----------
     readings : DataFrame
@@ -66,11 +68,6 @@ def check_trace(
         nothing, such as a disk that is spun down.
     info : MeterInfo, optional
         If it is given, the meter's range and resolution are checked, too.
-
-    Raises
-    ------
-    FsgreenError
-        If a column lacks a unit or has a wrong one.
     """
     time_s = numbers(check_units(readings), "time_s")
     reach_s = MAX_GAP_INTERVALS / rate_hz

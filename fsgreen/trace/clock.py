@@ -108,6 +108,10 @@ def fit_clock(
     there. Then both errors grow by the effect of such a step. Further patterns in between can rule
     this out.
 
+    Raises FsgreenError if there are fewer than two patterns; if a pattern is not in the trace, or
+    fits almost equally well in two places; if too few edges can be located; if the clock was set
+    between two patterns; or if the trace is unordered or has no power.
+
     Parameters
     ----------
     readings : DataFrame
@@ -116,13 +120,6 @@ def fit_clock(
         For each pattern, the host's times of its edges: on, off, ... on, off.
     max_drift_ppm : float
         A larger drift means that the clock was set.
-
-    Raises
-    ------
-    FsgreenError
-        If there are fewer than two patterns; if a pattern is not in the trace, or fits almost
-        equally well in two places; if too few edges can be located; if the clock was set between
-        two patterns; or if the trace is unordered or has no power.
     """
     if len(patterns) < 2:
         raise _refused("an offset and a drift need two patterns", "pulse at start and end")

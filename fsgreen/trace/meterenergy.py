@@ -71,6 +71,8 @@ def meter_energies(
 ) -> dict[str, MeterEnergy]:
     """Return the energy of the measured phase by each meter in a `power.parquet`.
 
+    Raises FsgreenError if the file cannot be read. Faults of a trace are in `flaws` instead.
+
     Parameters
     ----------
     file : Path
@@ -81,11 +83,6 @@ def meter_energies(
         The phase `measure`, or its windows, on the host's monotonic clock.
     idles : sequence of (start_s, end_s)
         The idle phases. The first is before the work.
-
-    Raises
-    ------
-    FsgreenError
-        If the file cannot be read. Faults of a trace are in `flaws` instead.
     """
     traces = reduce_power(file, infos, [*measured, *idles])
     return {

@@ -98,11 +98,8 @@ class MeterTrace:
     ) -> Self:
         """Return the reduced form of a trace in memory, with the columns of `power.parquet`.
 
-        Raises
-        ------
-        FsgreenError
-            If the trace has several meters, or if a column lacks its unit, has a wrong one, or does
-            not hold numbers.
+        Raises FsgreenError if the trace has several meters, or if a column lacks its unit, has a
+        wrong one, or does not hold numbers.
         """
         trace = cls(info, spans, edges_s, clock=clock, means=means)
         trace.feed(Piece.of(readings))
@@ -139,11 +136,8 @@ class MeterTrace:
         The power at the two edges is interpolated between the neighbouring readings. For means, an
         interval that an edge cuts counts in proportion to its part inside.
 
-        Raises
-        ------
-        FsgreenError
-            If the trace is unordered, leaves more than 1 % of the span uncovered, or has a reading
-            without a value in it.
+        Raises FsgreenError if the trace is unordered, leaves more than 1 % of the span uncovered,
+        or has a reading without a value in it.
         """
         self._refuse_uncovered(nth)
         return self._between_j(*self._spans[nth])

@@ -65,6 +65,8 @@ def located_edges(
     after it come from the readings between its window and those of its neighbours. Its place is
     where a step between these levels has the energy of the window.
 
+    Raises FsgreenError if fewer than a third of the edges, or fewer than three, can be located.
+
     Parameters
     ----------
     time_s, energy_j : array, shape (readings,)
@@ -74,11 +76,6 @@ def located_edges(
         The host's time of each edge, and its expected time on the meter's clock.
     doubt_s : float
         Half the length of a window.
-
-    Raises
-    ------
-    FsgreenError
-        If fewer than a third of the edges, or fewer than three, can be located.
     """
     interval_s = float(np.median(np.diff(time_s)))
     spare_s = expected_s[1] - expected_s[0]

@@ -65,10 +65,7 @@ class AttachedMeter:
 def attached_meters(campaign_folder: Path) -> list[AttachedMeter]:
     """Return the meters that were attached to a campaign, by name.
 
-    Raises
-    ------
-    FsgreenError
-        If a file is damaged, or not the one that was written.
+    Raises FsgreenError if a file is damaged, or not the one that was written.
     """
     return [_read(file) for file in sorted(campaign_folder.glob("energy-*.json"))]
 

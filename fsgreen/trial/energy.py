@@ -30,6 +30,8 @@ def efficiency_meters(
 ) -> tuple[str, ...]:
     """Return the meters whose energy the efficiency of a trial is over, by name in their order.
 
+    Raises FsgreenError if no meter is meant, or meters of several boundaries are (rule 19).
+
     Parameters
     ----------
     declared : mapping, optional
@@ -39,11 +41,6 @@ def efficiency_meters(
         The boundary of each meter, by name.
     where : object, optional
         The study or campaign, for errors.
-
-    Raises
-    ------
-    FsgreenError
-        If no meter is meant, or meters of several boundaries are (rule 19).
     """
     names = list(boundaries)
     wanted = declared or {}

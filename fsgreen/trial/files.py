@@ -32,10 +32,7 @@ def write_json(file: Path, value: Mapping[str, Any]) -> None:
 def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
     """Return what a JSON file of a campaign holds, such as `plan.json`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or its file is missing or damaged.
+    Raises FsgreenError if there is no such campaign, or its file is missing or damaged.
     """
     file = paths.raw(campaign) / name
     try:

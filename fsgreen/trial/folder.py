@@ -40,10 +40,7 @@ class Trial:
     def phase(self, name: str) -> Phase:
         """Return the first phase of that name.
 
-        Raises
-        ------
-        FsgreenError
-            If the trial has no such phase.
+        Raises FsgreenError if the trial has no such phase.
         """
         try:
             return self.record.phase(name)
@@ -79,10 +76,7 @@ class Trial:
     def verify(self) -> None:
         """Compare every file with the hash in the record (rule 22 of the statistics).
 
-        Raises
-        ------
-        FsgreenError
-            If a file is missing or differs.
+        Raises FsgreenError if a file is missing or differs.
         """
         for name, recorded in self.record.files.items():
             file = self.folder / name
@@ -95,10 +89,7 @@ class Trial:
 def read_trial(folder: Path, *, copy: bool = False) -> Trial:
     """Read the record of one trial folder; a copy may be called NAME.2, as several of it are.
 
-    Raises
-    ------
-    FsgreenError
-        If the folder holds no record, or not one of a known schema.
+    Raises FsgreenError if the folder holds no record, or not one of a known schema.
     """
     record = TrialRecord.from_json(_read(folder / "trial.json"), folder)
     name = re.sub(r"\.\d+$", "", folder.name) if copy else folder.name

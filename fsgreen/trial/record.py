@@ -103,10 +103,7 @@ class TrialRecord:
     def work(self) -> WorkSummary:
         """Return what the workload did.
 
-        Raises
-        ------
-        FsgreenError
-            If the trial broke off before its work was done.
+        Raises FsgreenError if the trial broke off before its work was done.
         """
         if self.workload is None:
             raise FsgreenError(
@@ -131,10 +128,7 @@ class TrialRecord:
     def measured(self) -> tuple[Phase, ...]:
         """Return what was measured: one interval, or its windows in their order.
 
-        Raises
-        ------
-        FsgreenError
-            If nothing was.
+        Raises FsgreenError if nothing was.
         """
         return tuple(phase for phase in self.phases if phase.name == "measure") or (
             self.phase("measure"),
@@ -180,18 +174,15 @@ class TrialRecord:
     def from_json(cls, text: str | bytes, where: Path) -> TrialRecord:
         """Read a record of this schema or an older one.
 
+        Raises FsgreenError if it is not readable JSON, of an unknown schema, or lacks something or
+        holds it in another type.
+
         Parameters
         ----------
         text : str or bytes
             What `trial.json` holds.
         where : Path
             The folder that is named if it is no record.
-
-        Raises
-        ------
-        FsgreenError
-            If it is not readable JSON, of an unknown schema, or lacks something or holds it in
-            another type.
         """
         from pydantic import ValidationError
         from pydantic_core import from_json

@@ -31,6 +31,8 @@ def live(
 
     In a `with` statement the view ends with it too.
 
+    Raises FsgreenError if a folder holds no trace.
+
     Parameters
     ----------
     source : Capture, Path or Source
@@ -40,11 +42,6 @@ def live(
         What a capture is told of phases and work.
     span_s : float
         How much is seen at once. Seconds.
-
-    Raises
-    ------
-    FsgreenError
-        If a folder holds no trace.
     """
     if isinstance(source, Capture):
         source = CaptureSource(source, progress or Progress())

@@ -52,6 +52,8 @@ def load_workload(
 ) -> Workload:
     """Return a workload at a scale.
 
+    Raises FsgreenError if there is no such workload, or the scale is not above 0.
+
     Parameters
     ----------
     name : str
@@ -66,11 +68,6 @@ def load_workload(
     declared : mapping, optional
         Workloads that a study declares, by name: a `command` with its `reader`, a `driver` with its
         `options`, or the names of several that run `together`.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such workload, or the scale is not above 0.
     """
     levels, declared = levels or {}, declared or {}
     if name.endswith(".f") and Path(name).is_file():

@@ -146,28 +146,19 @@ class Workload(Protocol):
     def text_sha256(self) -> str:
         """Return the SHA-256 of the text that says what it does, read anew each time.
 
-        Raises
-        ------
-        FsgreenError
-            If the text cannot be read.
+        Raises FsgreenError if the text cannot be read.
         """
 
     def check(self) -> None:
         """Check what can be known without touching a directory.
 
-        Raises
-        ------
-        FsgreenError
-            If the workload cannot run; the error says how to mend it.
+        Raises FsgreenError if the workload cannot run; the error says how to mend it.
         """
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Create the files, the same for the same seed; return what was created.
 
-        Raises
-        ------
-        FsgreenError
-            If the directory or its free space does not allow it.
+        Raises FsgreenError if the directory or its free space does not allow it.
         """
 
     def run(
@@ -181,6 +172,10 @@ class Workload(Protocol):
     ) -> Outcome:
         """Work on files that `prepare` made with this seed.
 
+        Raises FsgreenError if the files are not as prepared, the disk is full, or the engine fails.
+        Raises WorkloadFailed if what it did cannot be told, so that this trial alone does not
+        count.
+
         Parameters
         ----------
         directory : Path
@@ -193,11 +188,4 @@ class Workload(Protocol):
             Limit of the operations per second; None is as fast as it goes.
         stop : threading.Event, optional
             Ends the run early once it is set; the outcome is then partial.
-
-        Raises
-        ------
-        FsgreenError
-            If the files are not as prepared, the disk is full, or the engine fails.
-        WorkloadFailed
-            If what it did cannot be told, so that this trial alone does not count.
         """

@@ -16,10 +16,7 @@ GROUP = "fsgreen.workloads"
 def load(name: str, group: str, shipped: Mapping[str, Any]) -> Any:
     """Return what a name stands for: what comes with fsgreen, an entry point, `module:callable`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such name, or it cannot be imported.
+    Raises FsgreenError if there is no such name, or it cannot be imported.
     """
     if name in shipped:
         return shipped[name]
@@ -57,10 +54,7 @@ def driven(
     The driver is an entry point of `GROUP`, or `module:callable`. It gets the scale of the profile,
     the levels of the factors of workloads (None is not set), and what the study says further.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be imported, takes other arguments, or makes no workload.
+    Raises FsgreenError if it cannot be imported, takes other arguments, or makes no workload.
     """
     make = load(driver, GROUP, {})
     try:

@@ -86,10 +86,7 @@ class Ycsb:
     def check(self) -> None:
         """Check that the workload is one, and that RocksDB's library loads where programs run now.
 
-        Raises
-        ------
-        FsgreenError
-            If RocksDB is missing, another version, or fails as it is loaded.
+        Raises FsgreenError if RocksDB is missing, another version, or fails as it is loaded.
         """
         if self._mix not in tuple("abcdef"):
             raise FsgreenError(
@@ -148,12 +145,8 @@ class Ycsb:
     def _call(self, arguments: Sequence[str], stop: threading.Event | None = None) -> str:
         """Return what the program wrote.
 
-        Raises
-        ------
-        FsgreenError
-            If no trial can run here.
-        WorkloadFailed
-            If this one failed: the disk is full, say, or the program was killed.
+        Raises FsgreenError if no trial can run here. Raises WorkloadFailed if this one failed: the
+        disk is full, say, or the program was killed.
         """
         program = PROGRAM if elsewhere.place() else _require()
         done = process.run([program, *arguments], stop, hear=engine.show_progress)

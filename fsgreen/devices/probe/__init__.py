@@ -51,6 +51,8 @@ def probe(
 ) -> dict[str, Any]:
     """Return all measurements of a device or file, ready for `confounds.json`.
 
+    Raises FsgreenError if the target cannot be read with direct I/O.
+
     Parameters
     ----------
     target : Path
@@ -68,11 +70,6 @@ def probe(
     dict
         `schema`, `random_read_s`, and a list of records for each of `offset`, `queue`, `scheduler`,
         `cache`, `alignment` and `read_ahead`. `not_measured` says why a list is empty.
-
-    Raises
-    ------
-    FsgreenError
-        If the target cannot be read with direct I/O.
     """
     read_s = random_read_s(target, seed)
     parts = measurements(target, seed, step_length_s(read_s), queue, overwriting)

@@ -35,6 +35,8 @@ def throughput_by_offset(
     offsets in its own random order. The first pass is always made. A further pass starts only if it
     is expected to end within `budget_s`.
 
+    Raises FsgreenError if the target is missing, smaller than two reads, or lacks direct I/O.
+
     Parameters
     ----------
     target, seed
@@ -51,11 +53,6 @@ def throughput_by_offset(
     -------
     DataFrame
         offset_b, pass, bandwidth_b_s: a row per offset and pass.
-
-    Raises
-    ------
-    FsgreenError
-        If the target is missing, smaller than two reads, or lacks direct I/O.
     """
     import pandas as pd
 

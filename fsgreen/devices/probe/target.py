@@ -47,10 +47,7 @@ Overwriting = Callable[[], AbstractContextManager[int]]
 def opened(target: Path, needed_b: int, *, flags: int = os.O_DIRECT) -> Iterator[tuple[int, int]]:
     """Open a device or file for reading; yield its descriptor and its size in bytes.
 
-    Raises
-    ------
-    FsgreenError
-        If it is missing, is smaller than `needed_b`, or does not support the flags.
+    Raises FsgreenError if it is missing, is smaller than `needed_b`, or does not support the flags.
     """
     try:
         fd = os.open(target, os.O_RDONLY | flags)
@@ -78,10 +75,7 @@ def opened(target: Path, needed_b: int, *, flags: int = os.O_DIRECT) -> Iterator
 def opened_to_rewrite(file: Path) -> Iterator[int]:
     """Yield a descriptor for direct reads and writes of a file of our own.
 
-    Raises
-    ------
-    FsgreenError
-        If it is a device: only the device guard opens devices for writing.
+    Raises FsgreenError if it is a device: only the device guard opens devices for writing.
     """
     fd = os.open(file, os.O_RDWR | os.O_DIRECT | os.O_NOFOLLOW)
     try:
@@ -103,10 +97,8 @@ def opened_cold(target: Path, needed_b: int) -> Iterator[tuple[int, int]]:
     Yield its descriptor and its size in bytes. The descriptor is new, so that the kernel's
     read-ahead begins anew, too. The pages are dropped again at the end.
 
-    Raises
-    ------
-    FsgreenError
-        As `opened` does, and if pages stay in the cache, as for files in it (tmpfs).
+    Raises FsgreenError as `opened` does, and if pages stay in the cache, as for files in it
+    (tmpfs).
     """
     with opened(target, needed_b, flags=0) as (fd, size_b):
         limit_s = time.monotonic() + COLD_LIMIT_S

@@ -82,12 +82,9 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
     `resolution_w` is the step of the meter. Power is not assumed to be known better than its
     rounding.
 
-    Raises
-    ------
-    FsgreenError
-        If the table has no sound power, fewer than three workloads, too few rows, or no row in
-        which the cores rest; if power does not change; or if power does not follow the activity:
-        for unseen workloads, the model is not clearly better than the mean of the others.
+    Raises FsgreenError if the table has no sound power, fewer than three workloads, too few rows,
+    or no row in which the cores rest; if power does not change; or if power does not follow the
+    activity: for unseen workloads, the model is not clearly better than the mean of the others.
     """
     _check(table)
     result = _fit(table, resolution_w)

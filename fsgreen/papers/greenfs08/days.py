@@ -174,10 +174,7 @@ def trip(name: str, duration_s: float, network_percent: float) -> Iterator[Event
 def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
     """Return when GreenFS would wake the disk in each run of events, by its policy.
 
-    Raises
-    ------
-    FsgreenError
-        If the program is not installed, is too old, or refuses: in its own words.
+    Raises FsgreenError if the program is not installed, is too old, or refuses: in its own words.
     """
     program = greenfs.program()
     table, runs = io.StringIO(), dict[str, None]()

@@ -58,17 +58,14 @@ class Simulated:
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
     """Write the tables anew; return their folder.
 
+    Raises FsgreenError if a campaign is named, or the engine is not installed or too old.
+
     Parameters
     ----------
     study, profile : str
         There are as many weeks as the profile has blocks; seeds follow from the study's.
     name : str, optional
         Refused: what is simulated here belongs to no campaign.
-
-    Raises
-    ------
-    FsgreenError
-        If a campaign is named, or the engine is not installed or too old.
     """
     if name is not None:
         raise FsgreenError(
@@ -105,10 +102,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
 def read() -> Simulated | None:
     """Return the tables, or None where there are none.
 
-    Raises
-    ------
-    FsgreenError
-        If a file is not the one that was written.
+    Raises FsgreenError if a file is not the one that was written.
     """
     folder = paths.virtual(PAPER)
     if not folder.is_dir():

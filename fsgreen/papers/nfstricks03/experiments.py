@@ -141,10 +141,7 @@ def has_server(plan: Plan) -> bool:
 def run(simulate: Simulate, asked: Mapping[str, Any], cell: Cell) -> Report:
     """Return what the simulator reports of an experiment.
 
-    Raises
-    ------
-    FsgreenError
-        If it refuses; the cell is named.
+    Raises FsgreenError if it refuses; the cell is named.
     """
     try:
         return simulate(json.dumps(asked))

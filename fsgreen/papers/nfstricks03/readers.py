@@ -108,6 +108,8 @@ class Runs:
     def sample(self, setup: Cell, metric: str) -> pd.DataFrame:
         """Return a metric of a setup, trial by trial.
 
+        Raises FsgreenError if there is no such metric.
+
         Parameters
         ----------
         setup : Cell
@@ -121,11 +123,6 @@ class Runs:
             were served before an older one; `late`: the share of reads that a server took up after
             one that its client had numbered later; `ahead`: what a server asked for ahead, for
             each byte that was read.
-
-        Raises
-        ------
-        FsgreenError
-            If there is no such metric.
         """
         cell, last = self.cell(setup), setup["readers"]
         name, _, rank = metric.partition(" ")

@@ -70,17 +70,15 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     another workload, and schedulers, file systems and options without a model are left out, and
     named in `simulated.json`.
 
+    Raises FsgreenError if the engine is not installed, or the study has no cell that can be
+    simulated.
+
     Parameters
     ----------
     study, profile : str
         What is run, and how much of it.
     name : str, optional
         The campaign that it belongs to; STUDY-PROFILE by default.
-
-    Raises
-    ------
-    FsgreenError
-        If the engine is not installed, or the study has no cell that can be simulated.
     """
     import pandas as pd
 
@@ -142,10 +140,7 @@ def _beside(
 def read(campaign: str) -> Simulated | None:
     """Return what a campaign has in virtual time, or None.
 
-    Raises
-    ------
-    FsgreenError
-        If a file is not the one that was written.
+    Raises FsgreenError if a file is not the one that was written.
     """
     import pandas as pd
 

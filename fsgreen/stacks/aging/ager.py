@@ -70,6 +70,9 @@ class Aging:
 def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     """Age the empty file system that is mounted on `place`; return the result.
 
+    Raises FsgreenError if the file system is full before the peak, or does not report the places of
+    its blocks.
+
     Returns
     -------
     dict
@@ -77,11 +80,6 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
         `new_file_extents_x` (mean number of pieces of new files of 1/64 of the capacity, which
         shows how fragmented the free space is), `rounds_count`, `target_layout_score_x` and
         `shortfall_x` (how far the layout score stayed above its target; 0 if it was reached).
-
-    Raises
-    ------
-    FsgreenError
-        If the file system is full before the peak, or does not report the places of its blocks.
     """
     folder = place / FOLDER
     for number in range(FOLDERS):

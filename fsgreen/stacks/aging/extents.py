@@ -42,11 +42,8 @@ class Extent(NamedTuple):
 def parse(answer: bytes) -> list[Extent]:
     """Return the extents of one answer of FIEMAP.
 
-    Raises
-    ------
-    FsgreenError
-        If the answer is shorter than it claims; if an extent has no length or is beyond the largest
-        file; if extents go backwards.
+    Raises FsgreenError if the answer is shorter than it claims; if an extent has no length or is
+    beyond the largest file; if extents go backwards.
     """
     if len(answer) < HEADER.size:
         raise _garbled("its head is cut")
@@ -70,10 +67,8 @@ def extents(fd: int, size_b: int) -> list[Extent]:
 
     Space that xfs preallocates beyond the end of a file, and frees later, is left out.
 
-    Raises
-    ------
-    FsgreenError
-        If the file system does not support FIEMAP (tmpfs), or if its answer is not valid.
+    Raises FsgreenError if the file system does not support FIEMAP (tmpfs), or if its answer is not
+    valid.
     """
     found: list[Extent] = []
     start_b = 0

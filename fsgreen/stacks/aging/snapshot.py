@@ -22,10 +22,8 @@ PATTERN, FILLING, OTHER = 0, 1, 2
 def save(device_fd: int, size_b: int, file: Path) -> None:
     """Save `size_b` bytes (a multiple of 4 MiB) of an unmounted device in `file`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no room for the file, or if the device cannot be read with direct I/O.
+    Raises FsgreenError if there is no room for the file, or if the device cannot be read with
+    direct I/O.
     """
     import numpy as np
 
@@ -54,10 +52,7 @@ def save(device_fd: int, size_b: int, file: Path) -> None:
 def restore(file: Path, device_fd: int, size_b: int) -> None:
     """Write every block of a device as it was when `file` was saved.
 
-    Raises
-    ------
-    FsgreenError
-        If the file does not fit the device, or is cut short.
+    Raises FsgreenError if the file does not fit the device, or is cut short.
     """
     import numpy as np
 

@@ -148,10 +148,7 @@ class FileSystem:
     def geometry(self, device: Path, *, lock_fd: int | None = None) -> dict[str, int]:
         """Return the geometry on an unmounted device, from the file system's own tools.
 
-        Raises
-        ------
-        FsgreenError
-            If a tool is missing, or finds no such file system.
+        Raises FsgreenError if a tool is missing, or finds no such file system.
         """
         found: dict[str, int] = {}
         for inspection in self.inspections:

@@ -61,6 +61,8 @@ class GuestVolume(Volume):
 class GuestDisk(RealDevice):
     """The only disk of the guest.
 
+    Raises FsgreenError if the kernel finds other zones.
+
     Parameters
     ----------
     drive : str
@@ -75,11 +77,6 @@ class GuestDisk(RealDevice):
         Whether to tell the kernel that it rotates, as QEMU's disks do not say.
     zone_mib : int, optional
         The size of its zones, if it is zoned.
-
-    Raises
-    ------
-    FsgreenError
-        If the kernel finds other zones.
     """
 
     kind = "vm"

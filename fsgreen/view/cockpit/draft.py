@@ -143,10 +143,7 @@ class Draft:
     def check(self, profile: str) -> Study:
         """Return the study, checked as `fsgreen plan` does it.
 
-        Raises
-        ------
-        FsgreenError
-            With all that is wrong, by line of `text`.
+        Raises FsgreenError with all that is wrong, by line of `text`.
         """
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, f"{paths.checked(self.name, 'study')}.yaml")
@@ -161,10 +158,8 @@ class Draft:
     def save(self, profile: str) -> Path:
         """Write `studies/NAME.yaml` whole, read it back, and return it.
 
-        Raises
-        ------
-        FsgreenError
-            If the study is not sound, or what another file of this name says would be lost.
+        Raises FsgreenError if the study is not sound, or what another file of this name says would
+        be lost.
         """
         self.check(profile)
         file = paths.new_study(self.name)

@@ -62,10 +62,8 @@ class Harness:
     def start(self, order: Order) -> None:
         """Begin to measure, or go on where it was stopped.
 
-        Raises
-        ------
-        FsgreenError
-            If it is being measured, or the process cannot be recorded, which then ends.
+        Raises FsgreenError if it is being measured, or the process cannot be recorded, which then
+        ends.
         """
         self._said.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "fsgreen", *order.arguments]
@@ -101,10 +99,7 @@ class Harness:
     def pause(self) -> None:
         """Ask it to stop; the trial that runs is lost, and no other.
 
-        Raises
-        ------
-        FsgreenError
-            If no cockpit started it.
+        Raises FsgreenError if no cockpit started it.
         """
         with self._reaping:
             if self._process is not None and self._process.poll() is None:

@@ -61,10 +61,8 @@ class Order:
     def plan(self) -> tuple[Study, Plan]:
         """Return the study and the plan; that of one file system where the testbed has one.
 
-        Raises
-        ------
-        FsgreenError
-            If there is no such study, profile or testbed, or something is wrong in the study.
+        Raises FsgreenError if there is no such study, profile or testbed, or something is wrong in
+        the study.
         """
         study = studycheck.check(paths.study(self.study), self.profile)
         plan = design.make_plan(study, self.profile)

@@ -26,10 +26,7 @@ COLOUR = dict(zip(KINDS, (*COLOURS[:4], GREY), strict=True))
 def overview(runner: Runner, study: str) -> Shown:
     """Return every claim of a study with its verdict by the strongest evidence.
 
-    Raises
-    ------
-    FsgreenError
-        If the study states no claim, or no campaign of it has been judged here.
+    Raises FsgreenError if the study states no claim, or no campaign of it has been judged here.
     """
     if not statements(study):
         raise FsgreenError(

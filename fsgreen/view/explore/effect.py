@@ -32,10 +32,7 @@ OTHER_TIMES = (
 def shown(runner: Runner, pair: Pair) -> Shown:
     """Return how far apart the cells are: as the study compares them, if it does.
 
-    Raises
-    ------
-    FsgreenError
-        If they are of different workloads, whose operations are different things.
+    Raises FsgreenError if they are of different workloads, whose operations are different things.
     """
     if "workload" in pair.differ:
         raise FsgreenError(

@@ -76,10 +76,7 @@ class Runner:
     def names(self, lines: Lines) -> dict[str, Any]:
         """Return everything that lines name, `view` among it.
 
-        Raises
-        ------
-        FsgreenError
-            If a table has not been made, or was made by another version.
+        Raises FsgreenError if a table has not been made, or was made by another version.
         """
         newest = max(map(_changed_ns, lines.campaigns))
         if self._made.get(lines.text, (None,))[0] != newest:

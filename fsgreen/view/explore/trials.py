@@ -104,10 +104,7 @@ def _says(table: pd.DataFrame, spot: Spot, measure: Measure) -> str:
 def one(runner: Runner, campaign: str, trial: str) -> Shown:
     """Return the traces of a trial, with what happened in it.
 
-    Raises
-    ------
-    FsgreenError
-        If its traces are not here.
+    Raises FsgreenError if its traces are not here.
     """
     lines = Lines([campaign], _opening(campaign), TRACES.format(trial=trial))
     names = runner.names(lines)

@@ -45,10 +45,7 @@ class Reader(Protocol):
     def outcome(self, done: Finished, asked: Asked) -> Outcome:
         """Return what the command did.
 
-        Raises
-        ------
-        WorkloadFailed
-            If it failed, was killed, or wrote something else.
+        Raises WorkloadFailed if it failed, was killed, or wrote something else.
         """
 
 

@@ -27,10 +27,8 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, OverflowError, 
 def documents(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
     """Yield each JSON document that begins a line, with its start and end in the text.
 
-    Raises
-    ------
-    ValueError, RecursionError
-        If what begins there is no JSON, or says two things of one name.
+    Raises ValueError or RecursionError if what begins there is no JSON, or says two things of one
+    name.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_constant)
     end = 0

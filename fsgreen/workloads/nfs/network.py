@@ -82,10 +82,8 @@ def between(mbit_s: float | None) -> Iterator[Network]:
 
     The rate is in millions of bits a second, headers of Ethernet included.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be made: see `check`; or the kernel has no such devices or no token bucket.
+    Raises FsgreenError if it cannot be made: see `check`; or the kernel has no such devices or no
+    token bucket.
     """
     if mbit_s is None:
         yield LOOPBACK

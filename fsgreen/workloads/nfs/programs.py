@@ -50,11 +50,8 @@ class Program:
     ) -> dict[str, Any]:
         """Return its next report, as soon as it is there; `stop`, once it is set, ends the wait.
 
-        Raises
-        ------
-        WorkloadFailed
-            If there is none: in the words of the program if it ended, in those of `late` (what that
-            means, and what to do) if it took longer than `limit_s`.
+        Raises WorkloadFailed if there is none: in the words of the program if it ended, in those of
+        `late` (what that means, and what to do) if it took longer than `limit_s`.
         """
         assert self._running.stdout is not None
         deadline_s = time.monotonic() + limit_s
@@ -91,10 +88,7 @@ class Program:
 def started(arguments: Sequence[str], inside: Sequence[str] = ()) -> Iterator[Program]:
     """Start the program, `inside` of a network (see `network.Network`); nothing of it is left.
 
-    Raises
-    ------
-    FsgreenError
-        If it is not installed.
+    Raises FsgreenError if it is not installed.
     """
     command = [*process.GUARD, *inside, require(), *arguments]
     with (

@@ -96,10 +96,7 @@ class Nfs:
     def check(self) -> None:
         """Check that program and network can be had, the table is known, and files have whole MiB.
 
-        Raises
-        ------
-        FsgreenError
-            If not.
+        Raises FsgreenError if not.
         """
         require()
         network.check(self._levels.get("network_mbit_s"))
@@ -115,10 +112,7 @@ class Nfs:
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Write a file for each reader, without a block of zeros; return how many, and their size.
 
-        Raises
-        ------
-        FsgreenError
-            If they cannot be written.
+        Raises FsgreenError if they cannot be written.
         """
         begin_s = time.monotonic()
         try:

@@ -30,13 +30,7 @@ REPORTED = (0, 3, 4)
 
 
 def require() -> str:
-    """Return the path of the program.
-
-    Raises
-    ------
-    FsgreenError
-        If it is not installed.
-    """
+    """Return the path of the program. Raises FsgreenError if it is not installed."""
     program = paths.program(PROGRAM)
     if program is None:
         raise FsgreenError("the workload engine is not installed", next_step=BUILD)
@@ -46,10 +40,7 @@ def require() -> str:
 def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[str, Any]:
     """Run the program and return its report; `stop`, once it is set, ends it early.
 
-    Raises
-    ------
-    FsgreenError
-        If the program fails, with its own words, or has to be killed.
+    Raises FsgreenError if the program fails, with its own words, or has to be killed.
     """
     command = [require(), *arguments, "--die-with-parent"]
     done = process.run(command, stop, hear=show_progress)
@@ -59,10 +50,7 @@ def call(arguments: Sequence[str], stop: threading.Event | None = None) -> dict[
 def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
     """Return the report of a program that has ended; a status below 0 is the signal that did it.
 
-    Raises
-    ------
-    FsgreenError
-        If it failed, with its own words, or was killed.
+    Raises FsgreenError if it failed, with its own words, or was killed.
     """
     if status in REPORTED:
         report: dict[str, Any] = json.loads(output)

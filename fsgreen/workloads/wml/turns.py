@@ -48,12 +48,8 @@ class EngineTurns:
     def turn(self, length_s: float) -> Turn:
         """Work for so long, and stand still again.
 
-        Raises
-        ------
-        FsgreenError
-            If the program failed, with its own words.
-        WorkloadFailed
-            If the run ended before, by itself, or does not answer.
+        Raises FsgreenError if the program failed, with its own words. Raises WorkloadFailed if the
+        run ended before, by itself, or does not answer.
         """
         assert self._process.stdin is not None
         try:
@@ -117,10 +113,7 @@ def begun(
 ) -> Iterator[EngineTurns]:
     """Start `fsgreen-wml run` in turns; nothing of it is left when the block ends.
 
-    Raises
-    ------
-    FsgreenError
-        If the program is not installed.
+    Raises FsgreenError if the program is not installed.
     """
     command = [engine.require(), "run", *arguments, "--turns", "--die-with-parent"]
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
