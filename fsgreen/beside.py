@@ -20,15 +20,9 @@ from fsgreen.words import digits, listed, plural
 def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
     """Yield how two campaigns compare.
 
-    Raises FsgreenError if a campaign has not been analysed, a metric is none of both studies, or
-    they have nothing that may be compared.
-
-    Parameters
-    ----------
-    one, other : str
-        Their names; the ratio is of the first over the second.
-    names : sequence of str
-        Metrics; by default work per second and per joule.
+    The ratio is of the first over the second. `names` are metrics; by default work per second and
+    per joule. Raises FsgreenError if a campaign has not been analysed, a metric is none of both
+    studies, or they have nothing that may be compared.
     """
     campaigns = (one, other)
     plans = [read_plan(name) for name in campaigns]

@@ -80,17 +80,9 @@ def uninterrupted() -> Iterator[None]:
 def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | None = None) -> str:
     """Run a tool to its end, on this machine or where the block has entered, and return its output.
 
-    Raises FsgreenError if the tool is missing or ends with a status other than 0.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Tool and arguments.
-    lock_fd : int, optional
-        The owner lock of a work folder. The tool inherits it, so that the lock stays taken
-        until the tool has ended, even when the harness was killed meanwhile.
-    next_step : str, optional
-        What a user should do when the tool fails.
+    A tool inherits the owner lock `lock_fd` of a work folder, so that the lock stays taken until it
+    has ended, even when the harness was killed meanwhile. `next_step` is what a user should do when
+    it fails. Raises FsgreenError if the tool is missing or ends with a status other than 0.
     """
     there = elsewhere.place()
     if there is not None:

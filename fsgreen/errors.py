@@ -13,14 +13,8 @@ MANY = 40
 class FsgreenError(Exception):
     """Anything that a user can mend.
 
-    Parameters
-    ----------
-    what : str
-        What went wrong, in one sentence.
-    where : object, optional
-        The file, device, option or trial concerned.
-    next_step : str, optional
-        The next command to type, or the next thing to do.
+    `what` says in one sentence what went wrong, `where` is the file, device, option or trial
+    concerned, and `next_step` the next command to type, or the next thing to do.
     """
 
     def __init__(

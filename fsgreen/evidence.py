@@ -84,14 +84,9 @@ def campaign_of(claim: Claim) -> str | None:
 def lines(claim: Claim, campaign: str | None = None) -> Iterator[str]:
     """Yield what is known of a claim.
 
-    Raises FsgreenError if the campaign has not been analysed, or is one of another study.
-
-    Parameters
-    ----------
-    claim : Claim
-        As `find` gives it.
-    campaign : str, optional
-        Whose cells and costs are told; `campaign_of` by default.
+    `claim` is as `find` gives it. Told are the cells and costs of `campaign`; by default of
+    `campaign_of`. Raises FsgreenError if the campaign has not been analysed, or is one of another
+    study.
     """
     yield from _published(claim)
     tables = told_or_judged(claim.study, own=True)

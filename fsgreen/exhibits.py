@@ -44,17 +44,8 @@ def keep(campaign: str, numbers: Mapping[str, Any]) -> Path | None:
 
     A copy that a person tries things on gives nothing.
 
-    Parameters
-    ----------
-    campaign : str
-        Its figures and claims have been made.
-    numbers : mapping
-        Those of its report.
-
-    Returns
-    -------
-    Path or None
-        The folder: `about.json`, and figures as SVG.
+    Its figures and claims have been made; `numbers` are those of its report. Returns the folder,
+    with `about.json` and figures as SVG, or None.
     """
     results = paths.results(campaign)
     if results.parent.name == "scratch":

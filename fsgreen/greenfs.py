@@ -62,23 +62,9 @@ def scratch() -> Path:
 class Server:
     """A folder that is served as a remote, to this machine alone and to who has its keys.
 
-    Raises FsgreenError if it cannot be served: in the words of the program.
-
-    Parameters
-    ----------
-    folder : Path
-        What is served; made if it is not there.
-    keys : Path
-        A folder for the keys, in which they are made if it is not there.
-    lock_fd : int, optional
-        As of a `Mount`.
-
-    Attributes
-    ----------
-    remote : str
-        The address, as `--remote` takes it.
-    keys : Path
-        The folder of the client's keys.
+    `folder` is what is served, and `keys` is for the keys, which are made in it; both are made if
+    they are not there. `lock_fd` is as of a `Mount`. `remote` is the address, as `--remote` takes
+    it. Raises FsgreenError if it cannot be served: in the words of the program.
     """
 
     def __init__(self, folder: Path, keys: Path, *, lock_fd: int | None = None) -> None:

@@ -79,14 +79,8 @@ def write(study: str) -> Path:
 def lines(study: str, claim: str | None = None) -> Iterator[str]:
     """Yield the ledger of a study for a terminal, over all campaigns that were judged here.
 
-    Raises FsgreenError if no campaign of the study has been judged, or it has no such claim.
-
-    Parameters
-    ----------
-    study : str
-        Its name.
-    claim : str, optional
-        The slug of a claim: its parts are shown in full.
+    With the slug of a claim, its parts are shown in full. Raises FsgreenError if no campaign of the
+    study has been judged, or it has no such claim.
     """
     of_campaigns = _told(study, own=True)
     parts, stated = parts_together(of_campaigns), statements(study)

@@ -22,17 +22,9 @@ from fsgreen.words import plural
 def lines(study: Study, plan: Plan, pilot: str | None = None) -> Iterator[str]:
     """Yield what a plan can decide, and how to buy more.
 
-    Raises FsgreenError if the pilot is of another study, or has not been analysed.
-
-    Parameters
-    ----------
-    study : Study
-        Of which the plan is.
-    plan : Plan
-        The plan.
-    pilot : str, optional
-        The campaign whose trials scatter as its own will; without a name the one of the study that
-        has measured most of its cells here.
+    Its trials will scatter as those of the campaign `pilot`; without one, as those of the campaign
+    of the study that has measured most of its cells here. Raises FsgreenError if the pilot is of
+    another study, or has not been analysed.
     """
     claims = claims_of(study.name)
     name = pilot or _likeliest(plan)

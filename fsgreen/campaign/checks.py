@@ -57,14 +57,7 @@ def check_traffic(host: pd.DataFrame, measured: Sequence[Phase], limit_b_s: floa
 
     Write-back from the page cache is not limited if the kernel cannot tell which program caused it.
 
-    Parameters
-    ----------
-    host : DataFrame
-        The table `host.parquet`.
-    measured : sequence of Phase
-        The measured phases.
-    limit_b_s : float
-        The limit for each direction, in bytes per second.
+    `host` is the table `host.parquet`. The limit holds for each direction.
     """
     time_s = sum(phase.duration_s for phase in measured)
     passed_b_s = {
@@ -190,18 +183,8 @@ def check_others(
     Only user time and stolen time count. Other programs' kernel time cannot be told apart from that
     of the file system.
 
-    Parameters
-    ----------
-    host : DataFrame
-        The table `host.parquet`.
-    measured : sequence of Phase
-        The measured phases.
-    workload_user_s : float
-        The user time of the workload in these phases, in seconds.
-    cores : int
-        The number of cores of the machine.
-    limit_percent : float
-        The limit, in per cent of all cores.
+    `host` is the table `host.parquet`. `workload_user_s` is the user time of the workload in the
+    measured phases; the limit is in per cent of all `cores` of the machine.
     """
     used_s = sum(_grown(host, name, measured) for name in ("cpu_user_s", "cpu_steal_s"))
     taken_s = max(0.0, used_s - workload_user_s)

@@ -48,14 +48,7 @@ def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:
 def check_offered(planned: Sequence[PlannedEvent], known: Iterable[str], where: str) -> None:
     """Raise FsgreenError if a study names an event that nothing offers.
 
-    Parameters
-    ----------
-    planned : sequence of PlannedEvent
-        The events of a profile.
-    known : iterable of str
-        The names of the events that are offered.
-    where : str
-        The place that the error names.
+    `where` is the place that the error names.
     """
     names = list(known)
     for event in planned:
@@ -80,14 +73,9 @@ def during(
     The list that the block gets holds the events when the block has ended. An event that failed, or
     that came too late, has a `fault`.
 
-    Parameters
-    ----------
-    planned : sequence of PlannedEvent
-        All events of the trial. Those of other phases are ignored.
-    begins_s : mapping of str to float
-        The start of each phase of the block, in host monotonic seconds.
-    known : mapping
-        The events that are offered, by name.
+    `planned` are all events of the trial; those of other phases are ignored. `begins_s` has the
+    start of each phase of the block in host monotonic seconds, and `known` the events that are
+    offered.
     """
     here = [event for event in planned if event.phase in begins_s]
     due = [(begins_s[event.phase] + event.at_s, event) for event in here]

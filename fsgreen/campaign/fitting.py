@@ -78,14 +78,7 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
 def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> None:
     """Raise FsgreenError if a plan has windows but its trials cannot take turns (rule 47).
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    workloads : mapping
-        What `load_workloads` returns.
-    opened : sequence of Testbed
-        The open testbeds.
+    `workloads` is what `load_workloads` returns, and `opened` are the open testbeds.
     """
     windows = plan.profile.windows
     if windows is None:

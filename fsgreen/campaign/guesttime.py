@@ -18,10 +18,7 @@ PERIOD_S = 0.1
 class GuestTime:
     """The user time of a guest, sampled ten times a second.
 
-    Parameters
-    ----------
-    processor_s : callable
-        Returns the guest's user and system time in seconds; None if there is no guest.
+    `processor_s` returns the guest's user and system time in seconds; None if there is no guest.
     """
 
     def __init__(self, processor_s: Callable[[], tuple[float, float] | None]) -> None:

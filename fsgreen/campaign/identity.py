@@ -23,14 +23,7 @@ LAYERS = ("lowerdir=", "upperdir=", "workdir=")
 def check_same(key: str, begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path) -> None:
     """Raise FsgreenError if a key of the identity has changed: testbed, meters or boundary.
 
-    Parameters
-    ----------
-    key : str
-        The key.
-    begun, today : mapping
-        The identity that the campaign began with, and the present one.
-    folder : Path
-        The folder of the campaign.
+    `begun` is the identity that the campaign began with, and `today` the present one.
     """
     then, now = _lasting(begun[key]), _lasting(today[key])
     if then != now:

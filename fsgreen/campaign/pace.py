@@ -65,16 +65,8 @@ def foretold_s(plan: Plan, cells: Iterable[Cell], seen: Plan, pace: Pace) -> flo
     The time beyond the declared phases (making files, waiting for idle power, attempts that do not
     count) grows with the files. Readers end with their files, so all of their time grows.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the future trials.
-    cells : iterable of Cell
-        Some of its cells.
-    seen : Plan
-        The plan of the past trials.
-    pace : Pace
-        The pace of the past trials.
+    `plan` is the plan of the future trials, and `cells` are some of its cells. `seen` and `pace`
+    are those of the past trials.
     """
     total_s = 0.0
     for cell in cells:

@@ -52,10 +52,7 @@ ends, even if the process that wrote to it was killed."""
 class LoadPulses:
     """The patterns of load pulses of one start of a campaign. Each differs from the one before.
 
-    Parameters
-    ----------
-    note : callable
-        Called after each pattern with its edges, in host seconds since 1970 UTC.
+    `note` is called after each pattern with its edges, in host seconds since 1970 UTC.
     """
 
     def __init__(self, note: Callable[[Sequence[float]], object]) -> None:
@@ -84,18 +81,9 @@ def make_pulses(runs: Sequence[float]) -> tuple[float, ...]:
 
     It takes as long as the runs and about a second more. No burner outlives it, however it ends.
 
-    Raises FsgreenError if a burner does not start or ends early, or if the machine is too busy for
-    clear edges.
-
-    Parameters
-    ----------
-    runs : sequence of float
-        The lengths of on, off, ... on, in seconds, from `fsgreen.trace.pulse_runs`.
-
-    Returns
-    -------
-    tuple of float
-        The mean time of each edge over all burners, shape (len(runs) + 1,).
+    `runs` are the lengths of on, off, ... on, in seconds, from `fsgreen.trace.pulse_runs`. An edge
+    is the mean over all burners; there are `len(runs) + 1` of them. Raises FsgreenError if a burner
+    does not start or ends early, or if the machine is too busy for clear edges.
     """
     with ExitStack() as stack:
         burners = [stack.enter_context(_Burner(cpu)) for cpu in sorted(os.sched_getaffinity(0))]

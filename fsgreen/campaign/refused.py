@@ -23,16 +23,8 @@ class NotAll(FsgreenError):
 def refusal(campaign: Campaign, which: str, names: Sequence[str], copies: int) -> NotAll:
     """Return the error of a campaign that ends because of trials that do not count.
 
-    Parameters
-    ----------
-    campaign : Campaign
-        The campaign.
-    which : str
-        The trials in words, with their number.
-    names : sequence of str
-        The names of these trials.
-    copies : int
-        The most attempts at a trial over all starts.
+    `which` says the trials in words, with their number; `names` has their names. `copies` is the
+    most attempts at a trial over all starts.
     """
     attempts = [attempt.record for attempt in trial.list_invalid(campaign.folder)]
     attempts.sort(key=lambda record: record.clock.unix_s)

@@ -34,13 +34,8 @@ taking it."""
 class Campaign:
     """The folder of a campaign's raw traces.
 
-    Parameters
-    ----------
-    name : str
-        The name of the folder under `data/raw`.
-    blocks : collection of int, optional
-        The blocks to measure here, if other testbeds of a fleet measure the rest. The default is
-        all.
+    It is `data/raw/NAME`. `blocks` are those to measure here, if other testbeds of a fleet measure
+    the rest; by default all.
     """
 
     def __init__(self, name: str, blocks: Collection[int] | None = None) -> None:

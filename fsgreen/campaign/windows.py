@@ -147,14 +147,8 @@ def _take_turns(trials: Sequence[RunningTrial], machine: Machine) -> None:
 class _Taker:
     """One of the trials that take turns. A trial that is no longer sound does nothing more.
 
-    Parameters
-    ----------
-    trial : RunningTrial
-        The trial, with its files made.
-    machine : Machine
-        It is sampled at both ends of each window.
-    stack : ExitStack
-        It ends the run and its memory limit, unless a failure has ended them before.
+    The files of its trial are made. The machine is sampled at both ends of each window. `stack`
+    ends the run and its memory limit, unless a failure has ended them before.
     """
 
     def __init__(self, trial: RunningTrial, machine: Machine, stack: ExitStack) -> None:

@@ -47,14 +47,9 @@ def about(value: float) -> Band:
 def band(number: Mapping[str, Any], basis: Basis, bound: float) -> Band:
     """Return the ratios that agree with a published number.
 
-    Parameters
-    ----------
-    number : mapping
-        An entry of `numbers` in the published claims.
-    basis : str
-        What ours rests on; it decides the tolerance.
-    bound : float
-        Relative difference within which two cells are equal, from the plan.
+    `number` is an entry of `numbers` in the published claims. `basis` is what ours rests on; it
+    decides the tolerance. `bound` is the relative difference within which two cells are equal, from
+    the plan.
     """
     unit, op = unit_of(number), number["op"]
     value = as_ratio(number["value"], unit)

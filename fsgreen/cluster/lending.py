@@ -28,13 +28,7 @@ from fsgreen.words import plural
 
 
 class Tasks:
-    """The tasks that home may ask for.
-
-    Parameters
-    ----------
-    start : callable
-        Starts the processes that do them.
-    """
+    """The tasks that home may ask for. `start` starts the processes that do them."""
 
     def __init__(self, start: Callable[[], ProcessPoolExecutor]) -> None:
         self._start, self._processes = start, start()

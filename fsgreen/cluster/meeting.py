@@ -24,15 +24,9 @@ WHERE = "--cluster"
 def at(address: str, certificates: Path | None) -> Fleet:
     """Return the place at an address.
 
-    Raises FsgreenError if that is no address, other machines could reach it and nobody would show a
-    certificate, there are no such certificates, or Dask is not installed.
-
-    Parameters
-    ----------
-    address : str
-        HOST:PORT, of the machine that analyses.
-    certificates : Path, optional
-        The folder of `fsgreen fleet certificates`.
+    The address is HOST:PORT, of the machine that analyses; `fsgreen fleet certificates` makes the
+    folder `certificates`. Raises FsgreenError if that is no address, other machines could reach it
+    and nobody would show a certificate, there are no such certificates, or Dask is not installed.
     """
     require()
     from fsgreen.fleet.certificates import security

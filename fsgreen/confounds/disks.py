@@ -31,12 +31,8 @@ class LabDisk(Protocol):
 class RealDisk:
     """A device or a file, in real time. It is only read.
 
-    Parameters
-    ----------
-    target : Path
-        A block device (as root), one that a simulated disk is served on, or a large file.
-    seed : int
-        Of places and order.
+    The target is a block device (as root), one that a simulated disk is served on, or a large file.
+    Places and order follow from the seed.
     """
 
     basis = "measured in real time"
@@ -56,17 +52,10 @@ class RealDisk:
 def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
     """Return the disk of the lab.
 
-    Raises FsgreenError if the engine is not installed, there is no such profile, or the path cannot
-    be read with direct I/O.
-
-    Parameters
-    ----------
-    where : str
-        `virtual`, or the path of a device or file, which is only read.
-    profile : str
-        Of the disk in virtual time; of no effect on others.
-    seed : int
-        Of places and order.
+    `where` is `virtual`, or the path of a device or file, which is only read. `profile` is that of
+    the disk in virtual time; others ignore it. Places and order follow from the seed. Raises
+    FsgreenError if the engine is not installed, there is no such profile, or the path cannot be
+    read with direct I/O.
     """
     return VirtualDisk(profile, seed) if where == VIRTUAL else RealDisk(Path(where), seed)
 
@@ -74,14 +63,8 @@ def open_disk(where: str, profile: str, seed: int = 1) -> LabDisk:
 def answer(name: str, curve: pd.DataFrame, effect_percent: float) -> str:
     """Return whether a confound would have fooled somebody who compares two things.
 
-    Parameters
-    ----------
-    name : str
-        One of `KNOWN`.
-    curve : DataFrame
-        Its curve: `LabDisk.curve` of its part.
-    effect_percent : float
-        The difference between the two things, in per cent of the slower.
+    `name` is one of `KNOWN`, and `curve` is `LabDisk.curve` of its part. `effect_percent` is the
+    difference between the two things, in per cent of the slower.
     """
     size = size_of(KNOWN[name], curve)
     if not size.measured:

@@ -47,12 +47,7 @@ def upper_bounds_b_s(probed: Mapping[str, pd.DataFrame], cores_count: int) -> di
     `device` is the fastest place of the bare device. `memory` is what one core reads from the page
     cache, times the cores: more than that no trial can move. Bus and disk are one to this probe.
 
-    Parameters
-    ----------
-    found : mapping
-        The tables of `read_probes`.
-    cores_count : int
-        Those of the machine.
+    `probed` are the tables of `read_probes`, and `cores_count` the cores of the machine.
     """
     places, caches, bounds = probed["offset"], probed["cache"], {}
     if len(places):

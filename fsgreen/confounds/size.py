@@ -68,10 +68,7 @@ UNMEASURED = Size(math.nan, math.nan, math.nan, math.nan, math.nan)
 def measured_sizes(probes: Mapping[str, pd.DataFrame]) -> dict[str, Size]:
     """Return the size of each confound of `KNOWN` by its name.
 
-    Parameters
-    ----------
-    probes : mapping
-        The tables of `read_probes`.
+    `probes` are the tables of `read_probes`.
     """
     return {name: size_of(confound, probes[confound.part]) for name, confound in KNOWN.items()}
 
@@ -82,12 +79,7 @@ def size_of(confound: Confound, part: pd.DataFrame) -> Size:
     Where it has several, the largest of those that chance does not explain (their p-values under
     Holm); of none, the largest.
 
-    Parameters
-    ----------
-    confound : Confound
-        What to look at.
-    part : DataFrame
-        A table of `read_probes`; may be empty.
+    `part` is a table of `read_probes`, and may be empty.
     """
     if part.empty:
         return UNMEASURED
@@ -112,12 +104,8 @@ def spread(curve: pd.DataFrame, by: str, value: str, family: int = 1) -> Size:
     Fastest and slowest are chosen by the same medians whose ratio is taken, so that the size of
     what is no confound is a little too large: `difference_p` says whether there is one.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        The columns `by`, `pass` and `value`, which is positive.
-    family : int
-        How many are tested along with it.
+    `curve` has the columns `by`, `pass` and `value`, which is positive. `family` is how many are
+    tested along with it.
     """
     groups = {level: values for level, values in curve.groupby(by)[value]}
     if len(groups) < 2:

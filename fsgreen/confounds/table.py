@@ -33,14 +33,8 @@ def confounds_table(
 ) -> pd.DataFrame:
     """Return the size of each confound and how many comparisons it exceeds.
 
-    Parameters
-    ----------
-    probes : mapping
-        The tables of `read_probes`.
-    trials : DataFrame
-        The table `trials.csv`.
-    facts : DataFrame
-        The table of `recorded_levels`, for what the campaign controlled.
+    `probes` are the tables of `read_probes`, `trials` is `trials.csv`, and `facts` the table of
+    `recorded_levels`, for what the campaign controlled.
     """
     effects = default_effects_percent(trials)
     rows = [

@@ -37,14 +37,9 @@ Request = tuple[str, int, int]
 class VirtualDisk:
     """A disk in virtual time, by the name of its profile.
 
-    Raises FsgreenError if the engine is not installed, or there is no such profile.
-
-    Parameters
-    ----------
-    profile : str
-        One that `fsgreen-simdisk disks` lists, or the path of a file of one's own.
-    seed : int
-        Of places and order.
+    It is one that `fsgreen-simdisk disks` lists, or the path of a file of one's own. Places and
+    order follow from the seed. Raises FsgreenError if the engine is not installed, or there is no
+    such profile.
     """
 
     basis = "simulated in virtual time"

@@ -25,12 +25,7 @@ class Cell(Mapping[str, Any]):
     A cell with a file system but no option has the option `default`. A cell is a mapping, cannot be
     changed, and can be a key.
 
-    Raises FsgreenError if a factor is unknown.
-
-    Parameters
-    ----------
-    **levels : str, int, float or bool
-        The level of each factor by name. None leaves the factor unset.
+    A level that is None leaves its factor unset. Raises FsgreenError if a factor is unknown.
     """
 
     __slots__ = ("_hash", "_levels")
@@ -90,13 +85,9 @@ def _restored(levels: Mapping[str, Level], own: Sequence[factors.Factor]) -> Cel
 def cells_of(levels: Mapping[str, Any]) -> Iterator[Cell]:
     """Yield a cell for every combination of levels.
 
-    Raises FsgreenError if a factor is unknown, or the factorial is not valid.
-
-    Parameters
-    ----------
-    levels : mapping
-        A list of levels by factor. `factorial` may stand in place of `option`: its value is what
-        `declared_options` takes.
+    Each factor has a list of levels. `factorial` may stand in place of `option`: its value is what
+    `declared_options` takes. Raises FsgreenError if a factor is unknown, or the factorial is not
+    valid.
     """
     columns: dict[str, Sequence[Any]] = {}
     for name, of_factor in levels.items():

@@ -46,10 +46,7 @@ def find_factorials(options: Sequence[str]) -> list[Factorial]:
     A design is full, or has resolution IV or more. A factor of three levels is found as its pairs
     of levels.
 
-    Parameters
-    ----------
-    options : sequence of str
-        Options of cells, for example `default`, `noatime` and `noatime+blk2k`.
+    Options are those of cells, for example `default`, `noatime` and `noatime+blk2k`.
     """
     names = _in_order(options)
     runs = {sum(1 << names.index(name) for name in options_on(option)) for option in options}

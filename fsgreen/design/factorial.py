@@ -97,15 +97,10 @@ class Factorial:
 def declared_options(declared: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the option of each run that a study declares as `factorial`, `default` first.
 
-    Raises FsgreenError if anything else is declared, or fewer than two options, or more than
+    `options` is a list of options. An inner list holds options that exclude each other: a factor of
+    three or more levels, which needs a full design. `fraction` is `full` (the default), `IV` or
+    `V`. Raises FsgreenError if anything else is declared, or fewer than two options, or more than
     `MOST_OPTIONS`.
-
-    Parameters
-    ----------
-    declared : mapping
-        `options` and `fraction`. `options` is a list of options. An inner list holds options that
-        exclude each other: a factor of three or more levels, which needs a full design. `fraction`
-        is `full` (the default), `IV` or `V`.
     """
     others = declared.keys() - {"options", "fraction"}
     if others:

@@ -29,11 +29,8 @@ def plan_of_runs(runs: Iterable[Mapping[str, Any]]) -> Plan:
 
     Its order is that of the files and has no meaning. It has no bound of equivalence.
 
-    Parameters
-    ----------
-    runs : iterable of mapping
-        `trial`, `workload`, the levels of other factors (NaN if the run names none), and `block` if
-        it is known.
+    A run has `trial`, `workload`, the levels of other factors (NaN if it names none), and `block`
+    if it is known.
     """
     trials = tuple(
         PlannedTrial(
@@ -92,14 +89,8 @@ def study_of_runs(plan: Plan, title: str, question: str, measured_by: Iterable[s
 
     Options are compared with `default` if there is one.
 
-    Parameters
-    ----------
-    plan : Plan
-        What `plan_of_runs` returns.
-    title, question : str
-        Title and question of the report.
-    measured_by : iterable of str
-        The columns in which runs have values. The metrics of these columns are compared.
+    `plan` is what `plan_of_runs` returns; title and question are those of the report. `measured_by`
+    are the columns in which runs have values. The metrics of these columns are compared.
     """
     known = set(measured_by)
     cells = plan.cells

@@ -17,17 +17,9 @@ from fsgreen.errors import FsgreenError, nearest, unknown
 def make_plan(study: Study, profile: str, *, only: str | None = None) -> Plan:
     """Return the plan of a study under a profile: seeded complete blocks.
 
-    Raises FsgreenError if the study has no such profile, or if the profile leaves out the baseline.
-
-    Parameters
-    ----------
-    study : Study
-        The declared study.
-    profile : str
-        The name of one of its profiles.
-    only : str, optional
-        The only file system of a testbed. All cells, including the baseline, then have that file
-        system and its default option, and the plan's exclusions say so.
+    `only` is the only file system of a testbed. All cells, including the baseline, then have that
+    file system and its default option, and the plan's exclusions say so. Raises FsgreenError if the
+    study has no such profile, or if the profile leaves out the baseline.
     """
     if profile not in study.profiles:
         raise unknown(

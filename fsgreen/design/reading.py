@@ -42,16 +42,8 @@ def read_study(file: Path) -> Study:
 class Examined:
     """A study's file with all its faults.
 
-    Attributes
-    ----------
-    document : Document
-        The file, with its lines.
-    sound : SoundPart
-        The part of the file whose form is valid.
-    study : Study, optional
-        The study without its faulty parts; None if too much is wrong.
-    faults : list of Fault
-        All faults.
+    `sound` is the part of the file whose form is valid. `study` is the study without its faulty
+    parts; None if too much is wrong.
     """
 
     document: Document

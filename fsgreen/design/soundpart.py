@@ -48,14 +48,8 @@ ROUNDS = 4
 class SoundPart:
     """The sound part of a study's file.
 
-    Attributes
-    ----------
-    declared : StudyFile, optional
-        The file's content with replacements; None if too much is wrong.
-    faults : list of Fault
-        The faults of its form.
-    replaced : list of Place
-        The places at which something was left out or replaced.
+    `declared` is its content with replacements; None if too much is wrong. `faults` are those of
+    its form, and `replaced` the places at which something was left out or replaced.
     """
 
     declared: StudyFile | None = None

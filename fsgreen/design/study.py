@@ -27,14 +27,8 @@ class PlannedEvent:
 class Windows:
     """Short windows in which cells take turns, in place of one interval each (rule 47).
 
-    Attributes
-    ----------
-    count : int
-        Number of windows of each trial.
-    length_s : float
-        Length of a window in seconds.
-    ready : int
-        Largest number of trials that are kept ready side by side.
+    A trial has `count` windows of `length_s` seconds. At most `ready` trials are kept ready side by
+    side.
     """
 
     count: int
@@ -118,15 +112,8 @@ class Profile:
 class Comparison:
     """A comparison of cells that differ only in one factor.
 
-    Attributes
-    ----------
-    factor : str
-        The factor in which they differ.
-    against : Level, optional
-        The level that all others are compared with. Without it, all levels are compared with each
-        other.
-    within : Cell
-        Levels of other factors that both cells must have.
+    All other levels of the factor are compared with the level `against`; without it, all with each
+    other. `within` has the levels of other factors that both cells must have.
     """
 
     factor: str

@@ -38,14 +38,8 @@ def largest_subspace(
     Of several subsets of one size, it is the first that the search finds. The search begins with
     the numbers that have the most bits.
 
-    Parameters
-    ----------
-    numbers : collection of int
-        The numbers, including zero.
-    some_of : collection of int
-        Numbers above zero. The subset holds at least one of them.
-    accepts : callable
-        Returns whether a closed set is accepted.
+    The numbers include zero. The subset holds at least one of `some_of`, which are above zero.
+    `accepts` returns whether a closed set is accepted.
     """
     best: Space = frozenset()
 

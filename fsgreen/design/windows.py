@@ -26,12 +26,7 @@ def groups(plan: Plan, trials: Sequence[PlannedTrial]) -> list[Group]:
     measured once in a block, so it is in only one group. If the plan has no windows, each trial is
     its own group.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the trials.
-    trials : sequence of PlannedTrial
-        The trials to measure, in the order of the plan. That order is random within a block.
+    `trials` are those to measure, in the order of the plan, which is random within a block.
     """
     windows = plan.profile.windows
     if windows is None:

@@ -135,18 +135,12 @@ def open_alone(device: Path, flags: int = os.O_RDONLY) -> int:
 def check_destructive(device: Path, proof: Proof) -> None:
     """Raise unless everything on `device` may be destroyed.
 
-    Raises FsgreenError if the device is not a block device; if it is not ours or not listed; if it
-    is in use in any way (mounted, swap, held, or its disk or a partition in use); if it holds data
-    that no serial number confirms; if another loop device cannot be asked for its file.
-
-    Parameters
-    ----------
-    device : Path
-        A block device.
-    proof : Path, ListedDisk or NullDisk
-        For a loop device, our own image: it must be the file behind this device and behind no
-        other. Otherwise the disk of the testbed file or the null block device: it must be this
-        device.
+    The proof of a loop device is our own image: it must be the file behind this device and behind
+    no other. Otherwise it is the disk of the testbed file or the null block device: it must be this
+    device. Raises FsgreenError if the device is not a block device; if it is not ours or not
+    listed; if it is in use in any way (mounted, swap, held, or its disk or a partition in use); if
+    it holds data that no serial number confirms; if another loop device cannot be asked for its
+    file.
     """
     with _opened(device) as fd:
         _check(fd, device, proof)

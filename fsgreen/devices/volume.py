@@ -51,16 +51,8 @@ class Volume(ABC):
 
     Each kind of device has its own way to make the initial state.
 
-    Parameters
-    ----------
-    node : Path
-        The block device (`/dev/loop3`).
-    proof : guard.Proof
-        What proves to the guard that the device is ours.
-    size_b : int
-        Its size in bytes, a multiple of 4 MiB.
-    lock_fd : int
-        The owner lock of the work folder.
+    The proof shows the guard that the device is ours. `size_b` is a multiple of 4 MiB. `lock_fd` is
+    the owner lock of the work folder.
     """
 
     def __init__(self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int) -> None:

@@ -47,17 +47,9 @@ class Expected:
 def check(name: str, file: Path, expected: Expected) -> None:
     """Refuse a file that came for `name`, where readers would take it for something else.
 
-    Raises FsgreenError if it is not a table of JSON, not the plan, or an identity without what that
-    must have.
-
-    Parameters
-    ----------
-    name : str
-        What it is called in the campaign.
-    file : Path
-        Where it is as long as nobody believes it.
-    expected : Expected
-        What it is held to.
+    `name` is what the file is called in the campaign, and `file` is where it is as long as nobody
+    believes it. Raises FsgreenError if it is not a table of JSON, not the plan, or an identity
+    without what that must have.
     """
     if not name.endswith(".json"):
         return
@@ -117,20 +109,8 @@ def check_record(
 ) -> None:
     """Refuse the record of something else than an expected trial, and files that are not its own.
 
-    Raises FsgreenError for either.
-
-    Parameters
-    ----------
-    record : TrialRecord
-        What came.
-    names : collection of str
-        What its trial may be called.
-    campaign : str
-        The campaign that it must be of.
-    partial : Path
-        Where it is as long as nobody believes it.
-    expected : Expected
-        What it is held to.
+    `names` are what its trial may be called, and `campaign` is the campaign that it must be of.
+    `partial` is where it is as long as nobody believes it. Raises FsgreenError for either.
     """
     planned = expected.trial(record.trial) if record.trial in names else None
     if planned is None:

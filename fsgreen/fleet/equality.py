@@ -36,16 +36,9 @@ Identity = Mapping[str, Any]
 def check(fleet: str, baseline: str, testbeds: Sequence[str]) -> None:
     """Refuse testbeds that are not shown to be equal; keep what was found as `equality.csv`.
 
-    Raises FsgreenError if they are not, with the numbers.
-
-    Parameters
-    ----------
-    fleet : str
-        The campaign whose blocks they are to share, in the results of which the table is kept.
-    baseline : str
-        What the campaigns of the baseline are called before the name of the testbed.
-    testbeds : sequence of str
-        Their names.
+    `fleet` is the campaign whose blocks they are to share, in the results of which the table is
+    kept. `baseline` is what the campaigns of the baseline are called before the name of the
+    testbed. Raises FsgreenError if they are not, with the numbers.
     """
     campaigns = {name: Campaign(member(baseline, name)) for name in testbeds}
     plan = campaigns[testbeds[0]].plan()
@@ -113,14 +106,8 @@ def compared(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each pair of testbeds and metric, as `equality.csv` has them.
 
-    Parameters
-    ----------
-    trials : mapping of str to DataFrame
-        Those of the baseline on each testbed, as in `trials.csv`.
-    names : sequence of str
-        The metrics.
-    bound : float
-        Largest relative difference that counts as none.
+    `trials` are those of the baseline on each testbed, as in `trials.csv`, and `names` the metrics.
+    `bound` is the largest relative difference that counts as none.
     """
     for name in names:
         cells = {testbed: _totals(name, of_it) for testbed, of_it in trials.items()}

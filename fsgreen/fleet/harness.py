@@ -24,14 +24,8 @@ MESSAGE_B = 1 << 20
 class Harness:
     """Measures on one testbed, one order at a time.
 
-    Parameters
-    ----------
-    testbed : str
-        Its name in the fleet.
-    choice : str
-        What `fsgreen measure` takes for a testbed: a kind, or a testbed file.
-    data : Path
-        The data folder of what is measured.
+    `choice` is what `fsgreen measure` takes for a testbed: a kind, or a testbed file. `data` is the
+    data folder of what is measured.
     """
 
     def __init__(self, testbed: str, choice: str, data: Path) -> None:

@@ -43,14 +43,7 @@ Design: TypeAlias = Replicate | Shares
 class Home:
     """Has all testbeds of a fleet measure.
 
-    Parameters
-    ----------
-    fleet : Fleet
-        Who belongs to it.
-    design : Replicate or Shares
-        What each of them measures.
-    board : Board
-        Where it is noted who does what.
+    `design` is what each of them measures, and `board` is where it is noted who does what.
     """
 
     def __init__(self, fleet: Fleet, design: Design, board: Board) -> None:

@@ -31,15 +31,10 @@ CONFOUNDS = "confounds.json"
 def join(name: str, lines: Sequence[Given]) -> Campaign:
     """Make the campaign of what testbeds measured, or add to it what is not there yet.
 
-    Raises FsgreenError if another fsgreen is at it, their plans are not one, a trial is missing,
-    damaged or another one than before, or the disk is full.
-
-    Parameters
-    ----------
-    name : str
-        What the campaigns of the testbeds are called before the name of the testbed.
-    lines : sequence of Given
-        Who was given which block; the last one of a block counts.
+    `name` is what the campaigns of the testbeds are called before the name of the testbed. `lines`
+    say who was given which block; the last one of a block counts. Raises FsgreenError if another
+    fsgreen is at it, their plans are not one, a trial is missing, damaged or another one than
+    before, or the disk is full.
     """
     made, owners = Campaign(name), {line.block: line.testbed for line in lines}
     testbeds = dict.fromkeys(line.testbed for line in lines)

@@ -29,23 +29,11 @@ def measure(study: str, profile: str, file: Path, *, name: str | None = None) ->
     Where blocks are shared, the baseline is measured on all testbeds first, as the campaigns
     NAME-baseline, and they share the blocks if that shows that they are equal.
 
-    Raises FsgreenError if that cannot be: another home measures, home cannot listen, the plan is
-    not that of trials that are here, testbeds that are to share blocks are not equal, or a testbed
-    refused; the trials then stay, and the same call goes on.
-
-    Parameters
-    ----------
-    study, profile : str
-        What is measured, and how much of it.
-    file : Path
-        The fleet file.
-    name : str, optional
-        What the campaigns are called before the name of the testbed; STUDY-PROFILE by default.
-
-    Returns
-    -------
-    list of Campaign
-        One for each testbed, all trials of its plan here; where they share the blocks, one.
+    The campaigns are called `name`, by default STUDY-PROFILE, and the name of the testbed. Returns
+    one for each testbed, all trials of its plan here; where they share the blocks, one. Raises
+    FsgreenError if that cannot be: another home measures, home cannot listen, the plan is not that
+    of trials that are here, testbeds that are to share blocks are not equal, or a testbed refused;
+    the trials then stay, and the same call goes on.
     """
     require()
     fleet = fleetfile.read(file)

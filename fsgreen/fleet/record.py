@@ -52,12 +52,7 @@ def file_of(campaign: str) -> Path:
 class Board:
     """Keeps the record of a fleet that measures.
 
-    Parameters
-    ----------
-    campaign : str
-        Its name at home.
-    record : Record
-        What it begins with.
+    `campaign` is its name at home, and `record` what it begins with.
     """
 
     def __init__(self, campaign: str, record: Record) -> None:

@@ -16,12 +16,7 @@ class Lost(Exception):
 class Remote:
     """A worker of a fleet, or a core that is lent.
 
-    Parameters
-    ----------
-    rpc : PooledRPCCall
-        Dask's connection to it.
-    name : str
-        What errors call it.
+    `rpc` is Dask's connection to it, and `name` what errors call it.
     """
 
     def __init__(self, rpc: Any, name: str) -> None:

@@ -17,15 +17,7 @@ from fsgreen.fleet.tally import Count, Tally
 
 
 class Replicate:
-    """What each testbed measures: the whole order.
-
-    Parameters
-    ----------
-    order : Order
-        What is measured.
-    testbeds : iterable of str
-        Where.
-    """
+    """What each testbed measures: the whole order."""
 
     is_over = False
     """Whether nothing is left for any testbed: here each has its own."""

@@ -30,17 +30,8 @@ GIVEN_UP_S = 60.0
 class Shares:
     """What each testbed measures: one block after the other, as long as there are any.
 
-    Raises FsgreenError if what an earlier start noted is damaged or of another plan, or a trial is
-    damaged.
-
-    Parameters
-    ----------
-    order : Order
-        What is measured.
-    plan : Plan
-        That of all testbeds.
-    testbeds : sequence of str
-        Where.
+    The plan is that of all testbeds. Raises FsgreenError if what an earlier start noted is damaged
+    or of another plan, or a trial is damaged.
     """
 
     def __init__(self, order: Order, plan: Plan, testbeds: Sequence[str]) -> None:

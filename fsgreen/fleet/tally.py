@@ -26,13 +26,7 @@ class Count:
 
 
 class Tally:
-    """Counts the trials of one testbed.
-
-    Parameters
-    ----------
-    folder : Path
-        That of its campaign, here at home.
-    """
+    """Counts the trials of one testbed. `folder` is that of its campaign, here at home."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -24,14 +24,7 @@ RECORD = "trial.json"
 class Tasks:
     """The tasks of one testbed.
 
-    Parameters
-    ----------
-    testbed : str
-        Its name in the fleet.
-    harness : Harness
-        What measures on it.
-    data : Path
-        The data folder of what is measured.
+    `harness` measures on it; `data` is the data folder of what is measured.
     """
 
     def __init__(self, testbed: str, harness: Harness, data: Path) -> None:

@@ -15,14 +15,8 @@ def together(fleet: str, campaigns: Iterable[str]) -> tuple[Gathered, list[Path]
 
     Each has in its results the file that `fsgreen export` writes.
 
-    Raises FsgreenError if one of them has not been analysed.
-
-    Parameters
-    ----------
-    fleet : str
-        What the campaigns are called before the name of the testbed.
-    campaigns : iterable of str
-        Their names.
+    `fleet` is what the campaigns are called before the name of the testbed. Raises FsgreenError if
+    one of them has not been analysed.
     """
     pooled = gathered.gather([_results(name) for name in campaigns])
     return pooled, gathered.keep(pooled, paths.results(fleet))

@@ -23,17 +23,9 @@ LOOK_S = 1.0
 async def serve(fleet: Fleet, testbed: str, choice: str) -> None:
     """Offer a testbed until this is interrupted.
 
-    Raises FsgreenError if the fleet has no such testbed, there is none of this choice, or home
-    shows a certificate of another fleet.
-
-    Parameters
-    ----------
-    fleet : Fleet
-        What it belongs to.
-    testbed : str
-        Its name in the fleet.
-    choice : str
-        What `fsgreen measure` takes for a testbed: a kind, or a testbed file.
+    `choice` is what `fsgreen measure` takes for a testbed: a kind, or a testbed file. Raises
+    FsgreenError if the fleet has no such testbed, there is none of this choice, or home shows a
+    certificate of another fleet.
     """
     fleet.check_testbed(testbed)
     testbedfile.read(choice)

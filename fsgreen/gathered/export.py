@@ -36,15 +36,9 @@ class Exported:
 def write(campaign: str, file: Path | None = None) -> Exported:
     """Write the results of a campaign into a file that can be sent to others.
 
-    Raises FsgreenError if the campaign has not been analysed, its runs were imported, or the file
-    is there already.
-
-    Parameters
-    ----------
-    campaign : str
-        Its name.
-    file : Path, optional
-        A new file; by default `STUDY-PROFILE.results.json` in the working directory.
+    The file is a new one; by default `STUDY-PROFILE.results.json` in the working directory. Raises
+    FsgreenError if the campaign has not been analysed, its runs were imported, or the file is there
+    already.
     """
     results, plan = results_of(campaign), read_plan(campaign)
     target = Path(f"{plan.study}-{plan.profile.name}.results.json") if file is None else file

@@ -41,12 +41,7 @@ def forest(gathered: Gathered, metric: str) -> Figure:
     A filled mark is measured, a hollow one simulated or modelled. The diamond is the mean of
     machines like these with its 95 % interval, the grey bar the prediction interval for the next.
 
-    Parameters
-    ----------
-    gathered : Gathered
-        What the files say.
-    metric : str
-        One of those in `gathered.shared`.
+    The metric is one of those in `gathered.shared`.
     """
     shared = gathered.shared
     shared = shared[shared["metric"] == metric]

@@ -93,15 +93,9 @@ class Gathered:
 def gather(files: Sequence[Path], chosen: Sequence[str] = ()) -> Gathered:
     """Return what files of results of one study say together.
 
-    Raises FsgreenError if a file is damaged, newer or something else; if they are of several
-    studies, or one is there twice; if a metric is in none of them.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        As `fsgreen export` wrote them, one for each campaign.
-    chosen : sequence of str
-        Metrics; by default all that the files have.
+    The files are as `fsgreen export` wrote them, one for each campaign. `chosen` are metrics; by
+    default all that the files have. Raises FsgreenError if a file is damaged, newer or something
+    else; if they are of several studies, or one is there twice; if a metric is in none of them.
     """
     results = [read(file) for file in files]
     _refuse_others(files, results)

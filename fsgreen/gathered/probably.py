@@ -29,16 +29,7 @@ def lines(
 ) -> Iterator[str]:
     """Yield for each configuration what changing to it would probably do on the next machine.
 
-    Parameters
-    ----------
-    gathered : Gathered
-        What files of results say.
-    workload : str
-        Its full name.
-    now : Cell
-        What there is, and what changes are from.
-    configurations : iterable of Cell
-        What it may be changed to.
+    The workload has its full name. Changes are from `now` to `configurations`.
     """
     files = plural(len(gathered.files), "file")
     yield (

@@ -17,14 +17,8 @@ TEXT = "gathered.txt"
 def keep(gathered: Gathered, folder: Path) -> list[Path]:
     """Write tables, a forest plot for each metric, and the text beside; return the files.
 
-    Raises FsgreenError if the folder holds other things.
-
-    Parameters
-    ----------
-    gathered : Gathered
-        What is kept.
-    folder : Path
-        A new folder, an empty one, or one that has been written by this before.
+    The folder is a new one, an empty one, or one that has been written by this before. Raises
+    FsgreenError if the folder holds other things.
     """
     if folder.exists() and (
         not folder.is_dir() or (any(folder.iterdir()) and not (folder / TEXT).is_file())

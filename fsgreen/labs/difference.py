@@ -52,10 +52,7 @@ CONCLUSIONS = {
 class DifferenceLab(Lab):
     """Six blocks of trials of a baseline and three changes to it, and the design of the next.
 
-    Parameters
-    ----------
-    seed : int
-        Of everything that scatters.
+    All that scatters follows from the seed.
     """
 
     conclusions = CONCLUSIONS

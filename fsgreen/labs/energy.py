@@ -38,10 +38,7 @@ CONCLUSIONS = {
 class EnergyLab(Lab):
     """A disk and two meters, and a server whose power another meter is to measure.
 
-    Parameters
-    ----------
-    seed : int
-        Of the disk, and of the server's power.
+    The disk and the server's power follow from the seed.
     """
 
     conclusions = CONCLUSIONS

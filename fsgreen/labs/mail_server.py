@@ -43,12 +43,8 @@ Configuration = tuple[str, str]
 class MailServerLab(Lab):
     """The trials of a mail server in a campaign: each file system with each option, in blocks.
 
-    Raises FsgreenError if its results are not here.
-
-    Parameters
-    ----------
-    campaign : str
-        One with the options of ext3 and ext4, such as `fast10-options`, which ships.
+    The campaign has the options of ext3 and ext4, such as `fast10-options`, which ships. Raises
+    FsgreenError if its results are not here.
     """
 
     conclusions = CONCLUSIONS

@@ -34,15 +34,8 @@ Floats = NDArray[np.float64]
 class MeteredDisk:
     """A disk that sleeps, wakes, reads for a minute and rests, seen by two meters.
 
-    Parameters
-    ----------
-    seed : int
-        Of when it wakes, how long it reads and where, and when the meters look.
-
-    Attributes
-    ----------
-    start_s, end_s : float
-        The measured span.
+    When it wakes, how long it reads and where, and when the meters look follow from the seed. The
+    measured span is from `start_s` to `end_s`.
     """
 
     basis = f"simulated in virtual time: {DISK}"

@@ -40,14 +40,8 @@ CONCLUSIONS = {
 class ReadAheadLab(Lab):
     """A file server on a simulated disk.
 
-    Parameters
-    ----------
-    disk : str
-        One of `fsgreen-simdisk disks`.
-    total_mib : int
-        Of all files together.
-    seed : int
-        Of which requests are late.
+    The disk is one of `fsgreen-simdisk disks`; all files together have `total_mib`. Which requests
+    are late follows from the seed.
     """
 
     conclusions = CONCLUSIONS

@@ -51,12 +51,8 @@ CONCLUSIONS = {
 class SleepLab(Lab):
     """A disk with a timer, and an hour or so of requests to it.
 
-    Parameters
-    ----------
-    disk : str
-        One of `fsgreen-simdisk disks`.
-    seed : int
-        Of when requests come, and where they read.
+    The disk is one of `fsgreen-simdisk disks`. When requests come, and where they read, follows
+    from the seed.
     """
 
     conclusions = CONCLUSIONS

@@ -150,12 +150,8 @@ class AnswerParser(ABC):
 class EnergyCounter:
     """A counter in microjoules. `total_uj` is what it has counted since the first answer.
 
-    Parameters
-    ----------
-    range_w : float
-        The largest power that the counted part can draw. It tells a wrap from a reset.
-    wrap_uj : int, optional
-        The count at which the counter starts again at 0. None means that it never wraps.
+    `range_w` is the largest power that the counted part can draw. It tells a wrap from a reset. The
+    counter starts again at 0 at the count `wrap_uj`; None means that it never wraps.
     """
 
     def __init__(self, range_w: float, wrap_uj: int | None = None) -> None:

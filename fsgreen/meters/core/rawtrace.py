@@ -87,21 +87,9 @@ class RawWriter:
 class RawTrace:
     """A stored raw trace. Raises FsgreenError if the file is not one, or is damaged before its end.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    data : bytes, optional
-        The content of the file, if it has been read already.
-
-    Attributes
-    ----------
-    infos : dict
-        The descriptions of the meters, by name.
-    torn_b : int
-        The length of a last line that was cut off, whose chunk is lost; 0 if there is none.
-    ahead_s : float or None
-        The parameter of `RawWriter`.
+    `data` is the content of the file, if it has been read already. `infos` describe the meters, by
+    name. `torn_b` is the length of a last line that was cut off, whose chunk is lost; 0 if there is
+    none. `ahead_s` is the parameter of `RawWriter`.
     """
 
     def __init__(self, path: Path, data: bytes | None = None) -> None:

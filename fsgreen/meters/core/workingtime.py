@@ -32,14 +32,8 @@ class TickExcess:
     def leave_out(self, row: dict[str, float], now_s: float, cores: int) -> dict[str, float]:
         """Return the cumulative counters of `row` without the excess.
 
-        Parameters
-        ----------
-        row : dict of str to float
-            The columns `WORKING` and `RESTING`, in seconds.
-        now_s : float
-            The time of the row.
-        cores : int
-            The number of processors.
+        `row`, at `now_s`, has the columns `WORKING` and `RESTING`, in seconds. `cores` is the
+        number of processors.
         """
         last, last_s, last_cores = self._last or (row, now_s, cores)
         self._last = row, now_s, cores

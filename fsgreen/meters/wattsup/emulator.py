@@ -18,14 +18,8 @@ SENSED_W = 5.0
 class Emulator(TerminalEmulator):
     """One emulated meter.
 
-    Parameters
-    ----------
-    power_w : callable
-        Mean power since its previous call, in watts.
-    stamp : str
-        The meter's own stamp, which stands for its serial number.
-    pace_s : float
-        Time between records. It is one second for a real meter; tests shorten it.
+    `power_w` returns the mean power since its previous call. `stamp` stands for the serial number.
+    `pace_s` is the time between records: one second for a real meter; tests shorten it.
     """
 
     def __init__(
