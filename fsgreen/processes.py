@@ -15,10 +15,8 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 class Process(NamedTuple):
     """A process at a moment.
 
-    Attributes
-    ----------
-    start_ticks : int
-        When it began, in clock ticks since the machine did; names it for good, with its number.
+    `start_ticks` is when it began, in clock ticks since the machine did; it names the process for
+    good, with its number.
     """
 
     pid: int

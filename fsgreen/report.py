@@ -21,14 +21,8 @@ def write(campaign: str, *, shipped: bool = False) -> Path:
     comes from `numbers.json` or a result table (rule 43). The same results give the same bytes: no
     date, no system font.
 
+    `shipped` says whether the pipeline analyses it, so that the paper over all studies shows it.
     Raises FsgreenError if a table or figure has not been made, or the text does not compile.
-
-    Parameters
-    ----------
-    campaign : str
-        Its name.
-    shipped : bool
-        Whether the pipeline analyses it, so that the paper over all studies shows it.
     """
     texts = paths.texts()
     text = texts.get(f"{read_plan(campaign).study}.typ", texts["study.typ"])

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 class Results:
     """What a campaign measured and what came of it; each table is read once.
 
-    Raises FsgreenError also from every property: if there is no such campaign, or the table has not
-    been made.
-
-    Parameters
-    ----------
-    campaign : str
-        Its name: a folder of `data/raw`.
+    It is a folder of `data/raw`. Raises FsgreenError also from every property: if there is no such
+    campaign, or the table has not been made.
     """
 
     def __init__(self, campaign: str) -> None:

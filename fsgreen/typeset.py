@@ -15,19 +15,11 @@ from fsgreen.errors import FsgreenError
 def typeset(text: Path, output: Path, parts: Iterable[Path], made_anew: Callable[[], str]) -> Path:
     """Set a text beside everything that it reads; return what was written.
 
-    Raises FsgreenError if a part has not been made, or the text does not compile.
-
-    Parameters
-    ----------
-    text : Path
-        One of `paths.texts()`.
-    output : Path
-        What is written: a PDF or, by the end of its name, HTML, which the text finds in
-        `sys.inputs.kind`. No date in it, no system font.
-    parts : iterable of Path
-        Files and folders that the text reads, beside the other texts.
-    made_anew : callable
-        Returns the command that makes them; asked only where one is missing.
+    The text is one of `paths.texts()`. What is written is a PDF or, by the end of its name, HTML,
+    which the text finds in `sys.inputs.kind`. No date is in it, no system font. `parts` are files
+    and folders that the text reads, beside the other texts. `made_anew` returns the command that
+    makes them; it is asked only where one is missing. Raises FsgreenError if a part has not been
+    made, or the text does not compile.
     """
     import typst
 

@@ -77,14 +77,8 @@ def of_power(column: str) -> bool:
 def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFrame:
     """Return `table` unchanged if every numeric column carries its unit.
 
-    Raises FsgreenError if a numeric column has neither a known unit suffix nor is an identifier.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Any result table.
-    also : iterable of str
-        Further columns without a unit that are allowed here.
+    `also` are further columns without a unit that are allowed here. Raises FsgreenError if a
+    numeric column has neither a known unit suffix nor is an identifier.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 

@@ -25,22 +25,10 @@ ROOM_B = 16 << 20
 class Watched:
     """What was recorded while a trial ran.
 
-    Attributes
-    ----------
-    clock : Clock
-        The time before its phases, by both clocks.
-    raw : Path
-        The file with the bytes of the meters.
-    write_power : callable
-        Writes the table of power from these bytes to a path.
-    host : DataFrame
-        The table `host.parquet`.
-    audits : sequence of mapping
-        The audits before and after the trial.
-    text_sha256 : str
-        The hash of the workload's text before the trial.
-    fault : FsgreenError, optional
-        The fault of a meter.
+    `clock` is the time before its phases, by both clocks. `raw` is the file with the bytes of the
+    meters, of which `write_power` writes the table of power to a path. `host` is the table
+    `host.parquet`. `audits` are those before and after the trial, and `text_sha256` is that of the
+    workload's text before it. `fault` is that of a meter.
     """
 
     clock: Clock

@@ -18,16 +18,9 @@ def zones(curve: pd.DataFrame) -> pd.DataFrame:
     three places is not seen. An edge lies between the last place of a zone and the first of the
     next; `edge_b` is the middle, and it may be `edge_error_b` to either side.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        offset_b, pass, bandwidth_b_s; may be empty.
-
-    Returns
-    -------
-    DataFrame
-        begin_b, edge_error_b, end_b, places_count, and bandwidth_b_s with its 95 % interval of
-        Student (`bandwidth_low_b_s`, `bandwidth_high_b_s`), whose n is the places.
+    `curve` has `offset_b`, `pass` and `bandwidth_b_s`, and may be empty. Returned are `begin_b`,
+    `edge_error_b`, `end_b`, `places_count`, and `bandwidth_b_s` with its 95 % interval of Student
+    (`bandwidth_low_b_s`, `bandwidth_high_b_s`), whose n is the places.
     """
     if curve.empty:
         return pd.DataFrame(columns=COLUMNS)

@@ -51,15 +51,10 @@ class Parameter:
 def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> Path:
     """Run a notebook and return the executed copy, kept in the results of its campaign or study.
 
-    Raises FsgreenError if there is no such notebook or parameter, if it is no step of the pipeline,
-    if a value has the wrong type, or if a cell fails; the failed copy is kept and named.
-
-    Parameters
-    ----------
-    name : str
-        The notebook's file name without `.ipynb`.
-    parameters : mapping of str to object, optional
-        Values for names of its parameters cell.
+    `name` is the notebook's file name without `.ipynb`; `parameters` are values for names of its
+    parameters cell. Raises FsgreenError if there is no such notebook or parameter, if it is no step
+    of the pipeline, if a value has the wrong type, or if a cell fails; the failed copy is kept and
+    named.
     """
     import papermill
 

@@ -77,14 +77,8 @@ def write(folder: Path, name: str | None = None) -> list[Path]:
 
     Other files that are there stay as they are.
 
-    Raises FsgreenError if the name cannot be one.
-
-    Parameters
-    ----------
-    folder : Path
-        Where; made if there is none.
-    name : str, optional
-        Of the study to begin with; without it that of the folder.
+    The folder is made if there is none. `name` is that of the study to begin with; without it that
+    of the folder. Raises FsgreenError if the name cannot be one.
     """
     folder = folder.resolve()
     name = name or folder.name

@@ -31,17 +31,10 @@ def reproduce(
 ) -> None:
     """Run what is out of date in the pipeline, then say in ten lines what came of it.
 
-    Raises FsgreenError if there is no such campaign, another run works here, the raw traces cannot
-    be had, nobody can listen where cores are to be lent, or a stage fails.
-
-    Parameters
-    ----------
-    only : str, optional
-        One campaign, up to its report; the ledger of its study takes them all.
-    jobs : int, optional
-        How many cores of this machine are used; all by default.
-    cluster : Borrowed, optional
-        Cores that are lent somewhere, which reduce trials.
+    `only` is one campaign, up to its report; the ledger of its study takes them all. `jobs` cores
+    of this machine are used; all by default. `cluster` has cores that are lent somewhere, which
+    reduce trials. Raises FsgreenError if there is no such campaign, another run works here, the raw
+    traces cannot be had, nobody can listen where cores are to be lent, or a stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
     begin_s, before = time.monotonic(), lock_file().read_text()

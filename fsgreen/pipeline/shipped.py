@@ -58,14 +58,9 @@ def lock_file() -> Path:
 def identity(before: str, folders: Iterable[Path], told: Iterable[Path]) -> str:
     """Return in a sentence whether outputs are those that ship, and by how much they are not.
 
-    Parameters
-    ----------
-    before : str
-        The text of `dvc.lock` before anything ran, for a folder that is under no git.
-    folders : iterable of Path
-        Where the outputs are that were asked for.
-    told : iterable of Path
-        Tables of what campaigns say of claims, of which git has the numbers.
+    `before` is the text of `dvc.lock` before anything ran, for a folder that is under no git.
+    `folders` are where the outputs are that were asked for, and `told` are tables of what campaigns
+    say of claims, of which git has the numbers.
     """
     shipped, here = (
         {name: out for name, out in outputs(text).items() if _within(name, folders := [*folders])}

@@ -63,10 +63,7 @@ GROUPS = (
 def table(of_claims: Mapping[str, Path]) -> Iterator[str]:
     """Yield how many claims hold, by what they rest on: a line for each name.
 
-    Parameters
-    ----------
-    of_claims : mapping
-        By the name of a study or campaign its `claims.csv`.
+    `of_claims` has by the name of a study or campaign its `claims.csv`.
     """
     if not of_claims:
         return

@@ -47,14 +47,8 @@ def parse(texts: Iterable[str], file_systems: Sequence[str]) -> Constraints:
 
     Upper and lower case, and the number of blanks, do not matter.
 
-    Raises FsgreenError if a constraint is unknown, or if two of them name different file systems.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        The constraints, one text each.
-    file_systems : sequence of str
-        The file systems that were measured.
+    `file_systems` are those that were measured. Raises FsgreenError if a constraint is unknown, or
+    if two of them name different file systems.
     """
     flags: set[str] = set()
     named: set[str] = set()

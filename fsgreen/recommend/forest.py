@@ -33,10 +33,7 @@ def forest(table: pd.DataFrame) -> Figure:
     band is the bound of equivalence. A configuration without a steady state has no mark. A metric
     in which no configuration has one has no panel.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The rows of one workload, as `recommend` returns them.
+    `table` has the rows of one workload, as `recommend` returns them.
     """
     now = table[table["change"] == "none"].iloc[0]
     lines = _lines(table[table["metric"] == "throughput"])

@@ -30,12 +30,8 @@ BECOMES: Mapping[tuple[str, str], str] = {
 def commands(now: Cell, then: Cell, gone: Iterable[str], new: Iterable[str]) -> list[str] | None:
     """Return the commands that replace mkfs; empty if a mount is enough, None if only mkfs helps.
 
-    Parameters
-    ----------
-    now, then : Cell
-        The present configuration, and the wanted one.
-    gone, new : iterable of str
-        The options of mkfs that only the present one has, and those that only the wanted one has.
+    `now` is the present configuration, and `then` the wanted one. `gone` are the options of mkfs
+    that only the present one has, and `new` those that only the wanted one has.
     """
     systems = now["file_system"], then["file_system"]
     found = [

@@ -166,10 +166,7 @@ def advice(table: pd.DataFrame) -> pd.DataFrame:
     The best is the fastest with a gain, or the fastest of all if no gain was shown. The title of
     efficiency has a mark if work per joule only repeats work per second (rule 50).
 
-    Parameters
-    ----------
-    table : DataFrame
-        What `recommend` returns, for one workload or for several.
+    `table` is what `recommend` returns, for one workload or for several.
     """
     rows = []
     of_metric = {metric: rows for metric, rows in table.groupby("metric")}

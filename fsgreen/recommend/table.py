@@ -76,16 +76,9 @@ def workload_named(
 ) -> str:
     """Return the full name of a workload, given a full or a short name (`mail` for `varmail`).
 
-    Raises FsgreenError if the campaign does not have the workload, or only in other states.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    known : collection of str
-        The workloads that were measured in the state of the baseline.
-    apart : mapping
-        The workloads that were measured only in other states, and those states in words.
+    `known` are the workloads that were measured in the state of the baseline, and `apart` those
+    that were measured only in other states, with these states in words. Raises FsgreenError if the
+    campaign does not have the workload, or only in other states.
     """
     full = name if name in {*known, *apart} else SHORT.get(name, name)
     if full in apart:

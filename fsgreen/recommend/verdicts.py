@@ -43,14 +43,9 @@ def verdict(row: Mapping[str, Any], steady: bool, bounds: Mapping[str, float]) -
     - inconsistent: a cell has no steady state (rule 24).
     - modelled: the power is modelled, which decides nothing (rule 19).
 
-    Parameters
-    ----------
-    row : mapping
-        A row of `analysis.effects`, with `change`, `boundary` and `gate`.
-    steady : bool
-        Whether both cells have a steady state.
-    bounds : mapping
-        The plan's `equivalence_percent` and `minimum_trials`.
+    `row` is one of `analysis.effects`, with `change`, `boundary` and `gate`. `steady` says whether
+    both cells have a steady state. `bounds` are the plan's `equivalence_percent` and
+    `minimum_trials`.
     """
     if row["change"] == "none":
         return "now"

@@ -94,12 +94,8 @@ def components_of(
 ) -> stats.TurnComponents:
     """Return the components of variance of a workload whose cells took turns.
 
-    Parameters
-    ----------
-    trials, series : DataFrame
-        The rows of `trials.csv` for this workload, and the table `series.csv`.
-    beside : mapping
-        For each trial, the names of the trials that it took turns with.
+    `trials` and `series` are rows of the tables of these names, of this workload. `beside` has for
+    each trial the names of those that it took turns with.
     """
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     table = trials.assign(cell=cells).pivot_table("throughput_ops_s", "cell", "block")
@@ -289,10 +285,7 @@ def robust_intervals(evidence: Evidence) -> Answer:
 def left_by_turns(trials: pd.DataFrame, series: pd.DataFrame) -> float:
     """Return the share of an interval's width that would be left if a workload's cells took turns.
 
-    Parameters
-    ----------
-    trials, series : DataFrame
-        The rows of `trials.csv` for this workload, and the table `series.csv`.
+    `trials` are the rows of `trials.csv` for this workload, and `series` is the table `series.csv`.
     """
     cells = trials.groupby(factors_of(trials), dropna=False).ngroup()
     logs = stats.logs_of_whole(cells, trials["block"], trials["throughput_ops_s"])

@@ -26,15 +26,8 @@ BOTH = ["throughput", "efficiency"]
 def in_both(effects: pd.DataFrame) -> pd.DataFrame:
     """Return the logarithms of ratios in both metrics, for comparisons with modelled power.
 
-    Parameters
-    ----------
-    effects : DataFrame
-        The table `effects.csv`, or rows of it.
-
-    Returns
-    -------
-    DataFrame
-        A row per comparison with the columns `BOTH`.
+    `effects` is the table `effects.csv`, or rows of it. Returned is a row per comparison with the
+    columns `BOTH`.
     """
     if effects.empty or not (effects["boundary"] == "modelled").any():
         return pd.DataFrame(columns=BOTH)

@@ -195,11 +195,8 @@ Estimates = Mapping[Key, Known]
 def estimates(parts: pd.DataFrame) -> Estimates:
     """Return a campaign's estimate of each part that trials decide and that has an interval.
 
-    Parameters
-    ----------
-    parts : DataFrame
-        The table `claim_parts.csv` with a column `testbed`, its kind. Parts in another state than
-        the claim's have no basis there.
+    `parts` is the table `claim_parts.csv` with a column `testbed`, its kind. Parts in another state
+    than the claim's have no basis there.
     """
     if parts.empty:
         return {}

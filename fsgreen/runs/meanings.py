@@ -94,14 +94,8 @@ class Meanings:
     def of(self, column: str, *, own: Mapping[str, str] | None = None) -> str:
         """Return the meaning of a column: as declared, by its own name, or `aside`.
 
-        Raises FsgreenError if the name looks like a quantity and does not say in which unit.
-
-        Parameters
-        ----------
-        column : str
-            Its name in the file.
-        own : mapping, optional
-            Names whose meaning the format's documentation fixes.
+        `own` has names whose meaning the format's documentation fixes. Raises FsgreenError if the
+        name looks like a quantity and does not say in which unit.
         """
         if column in self._declared:
             self._used.add(column)

@@ -20,16 +20,8 @@ T = TypeVar("T")
 class Document:
     """The values of a file, and the line that each begins on.
 
-    Attributes
-    ----------
-    file : Path or str
-        Where it was read from; where there is no file, whose values they are.
-    kind : str
-        What it should be, for errors: "study".
-    values : Any
-        Mappings, lists and scalars.
-    next_step : str
-        What to do about an error.
+    `file` is where the values were read from; where there is no file, whose values they are. `kind`
+    is what it should be, for errors: "study". `next_step` is what to do about an error.
     """
 
     file: Path | str

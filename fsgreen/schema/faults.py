@@ -57,16 +57,7 @@ def faults_of(
 ) -> list[Fault]:
     """Return the errors of pydantic in our words, one for each place.
 
-    Parameters
-    ----------
-    schema : type
-        What the values were held against.
-    error : ValidationError
-        What came of it.
-    values : Any
-        The values.
-    given_only : bool
-        Leave out what is missing.
+    The values were held against `schema`. `given_only` leaves out what is missing.
     """
     faults: list[Fault] = []
     takes: dict[Place, tuple[list[str], Any]] = {}

@@ -20,16 +20,8 @@ from fsgreen.schema.faults import Fault, Place
 def read(file: Path, kind: str, next_step: str) -> Document:
     """Read a file in YAML or TOML, by its suffix.
 
-    Raises FsgreenError if there is no such file, or it is neither.
-
-    Parameters
-    ----------
-    file : Path
-        What to read; it may be the partial file of `durable.whole`.
-    kind : str
-        What it should be, for errors: "study".
-    next_step : str
-        What to do about an error.
+    The file may be the partial file of `durable.whole`. `kind` is what it should be, for errors:
+    "study". Raises FsgreenError if there is no such file, or it is neither.
     """
     try:
         text = file.read_text(encoding="utf-8")

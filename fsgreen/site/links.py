@@ -31,13 +31,9 @@ def address(target: PurePosixPath, here: PurePosixPath) -> str:
 def resolve(texts: Texts, root: Path) -> set[PurePosixPath]:
     """Point the links of pages to the files of the site.
 
-    Raises FsgreenError with file and line of each link that leads nowhere, of each picture that
-    says nothing to those who cannot see it, and of HTML.
-
-    Returns
-    -------
-    set of PurePosixPath
-        Files of the repository that links name and that are no pages.
+    Returns the files of the repository that links name and that are no pages. Raises FsgreenError
+    with file and line of each link that leads nowhere, of each picture that says nothing to those
+    who cannot see it, and of HTML.
     """
     files: set[PurePosixPath] = set()
     faults: list[tuple[str, str]] = []

@@ -36,12 +36,7 @@ class Entry(NamedTuple):
 def whole(page: Page, home: Page, kinds: Mapping[str, Sequence[Entry]]) -> str:
     """Return a page with what stands around its text.
 
-    Parameters
-    ----------
-    page, home : Page
-        What is shown, and where the site begins.
-    kinds : mapping
-        All other pages, by the heading of their kind.
+    `home` is where the site begins; `kinds` has all other pages, by the heading of their kind.
     """
     return _template().substitute(
         title=escape(page.title if page is home else f"{page.title} - fsgreen"),

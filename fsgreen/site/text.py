@@ -53,16 +53,8 @@ class Link(NamedTuple):
 class Text:
     """A page of Markdown.
 
-    Attributes
-    ----------
-    path : PurePosixPath
-        Where it is in the repository.
-    lines : sequence of str
-        As they are written.
-    headings : mapping
-        By anchor, in their order.
-    tokens : sequence of Token
-        As markdown-it has them; headings have their anchors.
+    `path` is where it is in the repository. `headings` are by anchor, in their order. `tokens` are
+    as markdown-it has them; headings have their anchors.
     """
 
     path: PurePosixPath

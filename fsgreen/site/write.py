@@ -17,12 +17,8 @@ def write(root: Path | None = None) -> Path:
 
     Nothing is written before all links have been checked.
 
-    Raises FsgreenError if there is no checkout, a page has no kind, or a link leads nowhere.
-
-    Parameters
-    ----------
-    root : Path, optional
-        The repository; the checkout by default.
+    It is the checkout by default. Raises FsgreenError if there is no checkout, a page has no kind,
+    or a link leads nowhere.
     """
     root = root or paths.code()
     if not (root / contents.FILE).is_file():

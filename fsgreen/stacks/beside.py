@@ -26,19 +26,9 @@ IN_RAM = "memory"
 class Beside:
     """The devices beside a disk. Every method may be called again, in any order, without harm.
 
-    Parameters
-    ----------
-    disk : FormattableDevice
-        The disk of the testbed. Each device beside it has the size of its volume.
-    aging : Aging
-        The settings of aged file systems.
-    end : callable
-        Ends what is served from these devices. It is called before one of them is removed.
-
-    Attributes
-    ----------
-    flash, remote : OnDevice or None
-        The devices of the cell that was loaded last.
+    Each device beside the testbed's disk has the size of its volume. `aging` has the settings of
+    aged file systems. `end` ends what is served from these devices; it is called before one of them
+    is removed. `flash` and `remote` are the devices of the cell that was loaded last.
     """
 
     def __init__(self, disk: FormattableDevice, aging: ager.Aging, end: Callable[[], None]) -> None:

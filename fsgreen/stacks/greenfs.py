@@ -34,12 +34,7 @@ class Volume:
 
     Every method may be called again, in any order, without harm.
 
-    Parameters
-    ----------
-    work : Path
-        The work folder. It gets the mount point, and the keys of a server.
-    lock_fd : int
-        The owner lock of the work folder.
+    The work folder gets the mount point, and the keys of a server. `lock_fd` is its owner lock.
     """
 
     def __init__(self, work: Path, lock_fd: int) -> None:
@@ -56,16 +51,10 @@ class Volume:
     def mount(self, below: Mount, folders: Mapping[str, Path], *, served: bool) -> Mount:
         """Mount the volume; return the mount once the remote holds all files.
 
-        Raises FsgreenError if the program is missing or fails. The message has the program's words.
-
-        Parameters
-        ----------
-        below : Mount
-            The file system that has the files.
-        folders : mapping
-            The folders of the volume by role. `FLASH` is one of them.
-        served : bool
-            Whether a server gives the remote to this machine, with keys that are made for it.
+        `below` is the file system that has the files. `folders` are those of the volume by role;
+        `FLASH` is one of them. `served` says whether a server gives the remote to this machine,
+        with keys that are made for it. Raises FsgreenError if the program is missing or fails. The
+        message has the program's words.
         """
         self._folders = dict(folders)
         folder = self._folders.get(REMOTE)

@@ -52,17 +52,8 @@ class Export:
 
     Every method may be called again, in any order, without harm.
 
-    Parameters
-    ----------
-    work : Path
-        The work folder. It gets the mount point.
-    lock_fd : int
-        The owner lock of the work folder.
-
-    Attributes
-    ----------
-    files : Path
-        The folder of the server's files, once it has been exported.
+    The work folder gets the mount point; `lock_fd` is its owner lock. `files` is the folder of the
+    server's files, once it has been exported.
     """
 
     def __init__(self, work: Path, lock_fd: int) -> None:
@@ -74,15 +65,9 @@ class Export:
     def mount(self, below: Mount, asked: Asked) -> Mount:
         """Export the folder and mount it; return the mount.
 
-        Raises FsgreenError if the kernel or its tools have no NFS, or if the mount does not have
-        the settings.
-
-        Parameters
-        ----------
-        below : Mount
-            The file system that has the folder.
-        asked : Asked
-            The settings of client and network.
+        `below` is the file system that has the folder, and `asked` has the settings of client and
+        network. Raises FsgreenError if the kernel or its tools have no NFS, or if the mount does
+        not have the settings.
         """
         self.files = below.directory / EXPORTED
         self._shape(asked)

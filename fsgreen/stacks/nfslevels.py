@@ -23,16 +23,9 @@ MOST_CONNECTIONS = 16
 class Asked:
     """The settings of client and network for a cell.
 
-    Attributes
-    ----------
-    connections : int
-        The number of connections of the client (nconnect).
-    read_ahead_kib : int
-        The client's read-ahead.
-    round_trip_ms : float
-        The round-trip time of the network, added to the kernel's own time.
-    connection_mbit_s : float, optional
-        The limit of each connection in each direction, in 10**6 bits per second.
+    The client has `connections` connections (nconnect) and its own read-ahead. `round_trip_ms` is
+    added to the kernel's own time, and `connection_mbit_s` is the limit of each connection in each
+    direction, in 10**6 bits per second.
     """
 
     connections: int = 1
@@ -96,14 +89,7 @@ def asked_of(levels: Levels) -> Asked:
 def check(levels: Levels, *, exported: bool, device: str) -> None:
     """Raise `FsgreenError` if a device has no NFS, and for levels that are not possible.
 
-    Parameters
-    ----------
-    levels : mapping
-        The levels of a cell.
-    exported : bool
-        Whether its file system is NFS.
-    device : str
-        The kind of device.
+    `exported` says whether the file system of the cell is NFS, and `device` is the kind of device.
     """
     named = [name for name in FACTORS if levels.get(name) is not None]
     if not exported:

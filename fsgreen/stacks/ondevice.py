@@ -20,17 +20,7 @@ from fsgreen.stacks.filesystems import Recipe
 class OnDevice:
     """The file system on a device. Every method may be called again, in any order, without harm.
 
-    Parameters
-    ----------
-    device : FormattableDevice
-        A device of ours.
-    aging : Aging
-        The settings of aged file systems.
-
-    Attributes
-    ----------
-    point : Path
-        The mount point.
+    The device is ours. `aging` has the settings of aged file systems. `point` is the mount point.
     """
 
     def __init__(self, device: FormattableDevice, aging: ager.Aging) -> None:

@@ -45,14 +45,8 @@ class BlockTrials:
     def of(cls, cell: pd.DataFrame, blocks: Sequence[int]) -> BlockTrials:
         """Return the trials of these blocks, in this order.
 
-        Raises ValueError if a value is NaN or infinite.
-
-        Parameters
-        ----------
-        cell : DataFrame
-            A row per trial with the columns `block`, `above` and `below`.
-        blocks : sequence of int
-            Blocks that the cell has, ascending.
+        The cell has a row per trial with the columns `block`, `above` and `below`. It has all of
+        the blocks, which are ascending. Raises ValueError if a value is NaN or infinite.
         """
         values = np.column_stack([cell[name].to_numpy(dtype=float) for name in ("above", "below")])
         if not np.isfinite(values).all():
@@ -73,12 +67,8 @@ class BlockTrials:
     def totals(self, times: Floats, rng: np.random.Generator) -> Floats:
         """Return totals of `above` and `below`, shape (resamples, 2).
 
-        Parameters
-        ----------
-        times : ndarray, shape (resamples, blocks)
-            How often each block was drawn.
-        rng : Generator
-            Draws as many trials as a block has whenever that was drawn.
+        `times`, shape (resamples, blocks), says how often each block was drawn. `rng` draws as many
+        trials as a block has whenever that was drawn.
         """
         if self.single:
             return np.asarray(times @ self.values)
@@ -97,10 +87,7 @@ def resampled_totals(cells: Sequence[BlockTrials], seed: int, resamples: int = R
     Blocks are drawn with replacement, the same ones for all cells, and then, in each drawn block,
     as many trials of the cell as it has there (Kalibera & Jones 2013, section 6).
 
-    Returns
-    -------
-    ndarray, shape (cells, resamples, 2)
-        `above` and `below`.
+    Returns `above` and `below`, shape (cells, resamples, 2).
     """
     parts = []
     for part, times in enumerate(_times_drawn(len(cells[0].counts), seed, resamples)):

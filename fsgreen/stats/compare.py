@@ -84,12 +84,8 @@ def compare_unpaired(
     The ratio is one of geometric means; drift while the runs were made is scatter, or looks like an
     effect. Without two runs of each cell, or where one is not positive, there is no interval.
 
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        A row per run with the columns `above` and `below`, as in `compare`.
-    bound : float
-        As there; without one nothing is shown to be equivalent.
+    `candidate` and `baseline` have a row per run with the columns `above` and `below`, as in
+    `compare`. Without a `bound` nothing is shown to be equivalent.
     """
     cells = (candidate, baseline)
     n = min(map(len, cells))

@@ -87,12 +87,8 @@ def dependence(logs: ArrayLike, seed: int = 0) -> Dependence:
     was taken off, is that of the residuals: the usual estimate is too small by about 1/n. The
     p-value rearranges whole blocks, so that cells may depend on each other.
 
-    Parameters
-    ----------
-    logs : array_like, shape (cells, blocks)
-        Logarithms of trials, the blocks in the order of the clock.
-    seed : int
-        Of the orders that are tried.
+    `logs`, shape (cells, blocks), are logarithms of trials, the blocks in the order of the clock.
+    The orders that are tried follow from the seed.
     """
     table = np.asarray(logs, dtype=float)
     cells, blocks = table.shape

@@ -42,10 +42,7 @@ def trend(order: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     (nan, nan) below four trials: three can never be significant; nor can four, with p of 8 % for
     a perfect order. With ties among few trials the p-value counts all orders.
 
-    Parameters
-    ----------
-    order, values : array_like, shape (n,)
-        Where in the campaign each trial ran, and its result.
+    `order` and `values`, shape (n,), say where in the campaign each trial ran, and its result.
     """
     places, sample = sample_of(order), sample_of(values)
     if sample.size < 4 or constant(sample) or constant(places):
@@ -79,16 +76,9 @@ def order_drift(
     has five (Georges et al. 2007 ask for independence of the order). Blocks are compared by what is
     left of them after cells and slope.
 
-    Raises ValueError if a value is not positive.
-
-    Parameters
-    ----------
-    cells : iterable, length n
-        The cell of each trial.
-    blocks, order : array_like, shape (n,)
-        Number of the block, and place inside it.
-    values : array_like, shape (n,)
-        Positive results.
+    `cells` has the cell of each of n trials; `blocks`, `order` and the positive `values`, shape
+    (n,), the number of its block, its place inside it, and its result. Raises ValueError if a value
+    is not positive.
     """
     logs, places = sample_of(values), sample_of(order)
     if (logs <= 0).any():

@@ -37,10 +37,7 @@ def far_p(logs: ArrayLike) -> Floats:
     normal trials that scatter alike, of the farthest cell: at a level of 5 % any cell is called far
     in 5 % of the campaigns in which none is. 1 with fewer than three cells or blocks.
 
-    Parameters
-    ----------
-    logs : array_like, shape (cells, blocks)
-        Logarithms of trials.
+    `logs`, shape (cells, blocks), are logarithms of trials.
     """
     table = np.asarray(logs, dtype=float)
     cells, blocks = table.shape

@@ -54,14 +54,8 @@ def interaction_weights(levels: ArrayLike, term: Sequence[int]) -> Floats:
     One option: the mean log with it, less that without it. Two: how much more the first does with
     the second than without, and so on; the means are over all levels of the other options.
 
-    Raises ValueError if some combination of these options was not run.
-
-    Parameters
-    ----------
-    levels : array_like of bool, shape (runs, options)
-        Which options are on in each run.
-    term : sequence of int
-        Columns of `levels`.
+    `levels`, shape (runs, options), says which options are on in each run; `term` are columns of
+    it. Raises ValueError if some combination of these options was not run.
     """
     chosen = np.asarray(levels, dtype=bool)[:, list(term)]
     weights = np.zeros(len(chosen))
@@ -76,14 +70,8 @@ def interaction_weights(levels: ArrayLike, term: Sequence[int]) -> Floats:
 def contrast(logs: ArrayLike, weights: ArrayLike, bound: float) -> Contrast:
     """Return a weighted sum of the runs' logs as a ratio, by Student's t over blocks.
 
-    Parameters
-    ----------
-    logs : array_like, shape (blocks, runs)
-        Logarithms of the cells' rates; every run in every block.
-    weights : array_like, shape (runs,)
-        Their sum is zero.
-    bound : float
-        As in `LogRatio.equivalence_p`.
+    `logs`, shape (blocks, runs), are logarithms of the cells' rates; every run is in every block.
+    The sum of the weights, shape (runs,), is zero. `bound` is as in `LogRatio.equivalence_p`.
     """
     of_block = np.asarray(logs, dtype=float) @ np.asarray(weights, dtype=float)
     ratio = LogRatio.of_blocks(of_block)
@@ -93,16 +81,9 @@ def contrast(logs: ArrayLike, weights: ArrayLike, bound: float) -> Contrast:
 def pair(logs: ArrayLike, levels: ArrayLike, first: int, second: int) -> Pair:
     """Return what two options do alone and together, averaged over the levels of the others.
 
-    Raises ValueError if one of their four combinations was not run.
-
-    Parameters
-    ----------
-    logs : array_like, shape (blocks, runs)
-        As in `contrast`.
-    levels : array_like of bool, shape (runs, options)
-        Which options are on in each run.
-    first, second : int
-        Columns of `levels`.
+    `logs` are as in `contrast`. `levels`, shape (runs, options), says which options are on in each
+    run; `first` and `second` are columns of it. Raises ValueError if one of their four combinations
+    was not run.
     """
     values, chosen = np.asarray(logs, dtype=float), np.asarray(levels, dtype=bool)
     means = {}

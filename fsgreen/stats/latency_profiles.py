@@ -44,10 +44,8 @@ def emd(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     dimension the distance is the area between the cumulative shares (Vallender 1974). OSprof finds
     by it the operations that differ between two runs (Joukov et al. 2006).
 
-    Parameters
-    ----------
-    candidate, baseline : array_like, shape (..., buckets)
-        Operations in each bucket; a profile without any has no distance (NaN).
+    `candidate` and `baseline`, shape (..., buckets), are the operations in each bucket; a profile
+    without any has no distance (NaN).
     """
     return np.asarray(np.abs(_reached(candidate) - _reached(baseline)).sum(axis=-1))
 
@@ -68,10 +66,7 @@ def peaks(counts: ArrayLike) -> list[Peak]:
     et al. 2006). A bucket counts as one if it has twice the operations of the valleys that part it
     from higher ones, with `FEW_OPS` added to all.
 
-    Parameters
-    ----------
-    counts : array_like, shape (buckets,)
-        Operations in each bucket.
+    `counts`, shape (buckets,), are the operations in each bucket.
     """
     profile = np.asarray(counts, dtype=float)
     indices, _ = find_peaks(np.log2(np.pad(profile, 1) + FEW_OPS), prominence=1)
@@ -96,12 +91,8 @@ def compare_profiles(candidate: pd.DataFrame, baseline: pd.DataFrame) -> pd.Data
     only. `family_p` takes the largest ratio among all operations instead (Westfall & Young 1993):
     five blocks have 126 ways, of which Holm's correction for seven operations never gets to 5 %.
 
-    Raises ValueError if the cells have no block in common.
-
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        The columns `block`, `operation`, `bucket` and `work_ops`. Blocks count that both have.
+    Both have the columns `block`, `operation`, `bucket` and `work_ops`. Blocks count that both
+    have. Raises ValueError if the cells have no block in common.
     """
     blocks = sorted(set(candidate["block"]) & set(baseline["block"]))
     if not blocks:

@@ -71,10 +71,7 @@ class LogRatio:
     def equivalence_p(self, bound: float) -> float:
         """Return the larger p of two one-sided t tests (Schuirmann 1987); NaN without a degree.
 
-        Parameters
-        ----------
-        bound : float
-            The ratio counts as 1 inside (1 - bound, 1 / (1 - bound)).
+        The ratio counts as 1 inside (1 - bound, 1 / (1 - bound)).
         """
         if self.degrees < 1 or not math.isfinite(self.error):
             return math.nan

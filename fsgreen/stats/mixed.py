@@ -76,14 +76,9 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
     Logarithms are divided by the scatter of the residuals before the fit, so that no bound of the
     optimiser depends on it.
 
-    Raises ValueError if a value of the metric is NaN or infinite.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        A row per trial with `block`, which rises with the clock, the cell and the metric.
-    cell, metric : str
-        Columns: what a trial is of, whatever it is, and a positive value.
+    `trials` has a row per trial with `block`, which rises with the clock, and the columns `cell`,
+    what it is of, whatever that is, and `metric`, a positive value. Raises ValueError if a value of
+    the metric is NaN or infinite.
     """
     values = trials[metric].to_numpy(dtype=float)
     if not np.isfinite(values).all():

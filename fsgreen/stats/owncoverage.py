@@ -73,16 +73,8 @@ def own_coverage(
     known as far as some cell has shown it; one that no trial was in stays unknown. A cell that lies
     far off (`far_p`, at 5 % over `among` calls) is drawn from its own trials.
 
-    Parameters
-    ----------
-    logs : DataFrame or array_like, shape (cells, blocks)
-        Logarithms of trials.
-    depends : Dependence
-        What `dependence` says of them.
-    seed : int
-        Of the draws.
-    among : int
-        How many such groups of cells a campaign has.
+    `logs`, shape (cells, blocks), are logarithms of trials, and `depends` is what `dependence` says
+    of them. Draws follow from the seed. `among` is how many such groups of cells a campaign has.
     """
     table = pd.DataFrame(logs)
     cells, n = table.shape

@@ -74,13 +74,8 @@ def variance_components(values: ArrayLike) -> Components:
     negative estimate of the variance between blocks is given as 0. The degrees of freedom of the
     total are those of Satterthwaite 1946.
 
-    Raises ValueError if a value is not positive.
-
-    Parameters
-    ----------
-    values : array_like, shape (cells, blocks)
-        Positive values; NaN where a cell was not measured in a block. Cells or blocks without two
-        values are left out.
+    `values`, shape (cells, blocks), are positive; NaN where a cell was not measured in a block.
+    Cells or blocks without two values are left out. Raises ValueError if a value is not positive.
     """
     table = np.asarray(values, dtype=float)
     if table.ndim != 2 or not (np.isnan(table) | (table > 0) & np.isfinite(table)).all():

@@ -69,12 +69,8 @@ def changepoints(values: ArrayLike) -> list[int]:
     they do not, only changes are returned that stand out from the noise of such a series. What is
     found of either, and how often, is in docs/statistics.md.
 
-    Raises ValueError if a value is NaN or infinite.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        A series at equal distances in time.
+    `values`, shape (n,), are a series at equal distances in time. Raises ValueError if a value is
+    NaN or infinite.
     """
     raw = np.asarray(values, dtype=float)
     if not np.isfinite(raw).all():
@@ -146,13 +142,9 @@ def classify_series(values: ArrayLike, same_level: float = SAME_LEVEL) -> State:
     level. no steady state: the level still changes in the last quarter. too short: no change could
     have been seen. The words are those for a rate; of power they say rise and fall.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        A series at equal distances in time.
-    same_level : float
-        Share by which levels may differ and count as one: `SAME_LEVEL` for rates, `SAME_POWER` for
-        power (rule 23).
+    `values`, shape (n,), are a series at equal distances in time. `same_level` is the share by
+    which levels may differ and count as one: `SAME_LEVEL` for rates, `SAME_POWER` for power (rule
+    23).
     """
     series = np.asarray(values, dtype=float)
     if series.size < SHORTEST_SERIES:

@@ -63,10 +63,7 @@ def dip(values: ArrayLike) -> float:
     The largest difference between the empirical distribution function and the closest unimodal one
     (Hartigan & Hartigan 1985, the algorithm of section 3), from 1 / (2 n) to 1 / 4.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One value per trial, in any order; ties count.
+    `values`, shape (n,), has one per trial, in any order; ties count.
     """
     points, counts = np.unique(sample_of(values), return_counts=True)
     upper = np.cumsum(counts).astype(float)

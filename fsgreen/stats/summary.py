@@ -80,12 +80,7 @@ def mean_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
 
     Too short for few trials from a long tail (docs/statistics.md).
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        One value per trial.
-    level : float
-        Confidence level.
+    `values`, shape (n,), has one per trial; `level` is that of confidence.
     """
     sample = sample_of(values)
     n = sample.size

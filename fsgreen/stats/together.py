@@ -39,14 +39,10 @@ def random_effects(
     a degree of freedom more than theirs, who have none for two campaigns. Whether campaigns differ
     is tested as Welch 1951 does, as their errors are estimates too.
 
-    Raises ValueError if there are not two campaigns, or an error or its degrees are not positive.
-
-    Parameters
-    ----------
-    values, errors : array_like, shape (campaigns,)
-        Logarithms of ratios, and their standard errors.
-    degrees : array_like, shape (campaigns,) or a number
-        Of freedom of each error; infinite where errors are known.
+    `values` and `errors`, shape (campaigns,), are logarithms of ratios and their standard errors.
+    `degrees`, of the same shape or a number, are those of freedom of each error; infinite where
+    errors are known. Raises ValueError if there are not two campaigns, or an error or its degrees
+    are not positive.
     """
     effects, error = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
     freedom = np.broadcast_to(np.asarray(degrees, dtype=float), effects.shape)

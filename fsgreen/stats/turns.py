@@ -24,12 +24,8 @@ def left_by_turns(series: Iterable[ArrayLike], trial_sd: float) -> float:
     and less where the level moves slowly enough for neighbours to share it (Abedi & Brecht 2017;
     Bulej et al. 2020). NaN where too few trials are long enough.
 
-    Parameters
-    ----------
-    series : iterable of array_like
-        A rate at equal distances in time, for each trial.
-    trial_sd : float
-        Standard deviation of the logarithms of trials inside blocks.
+    `series` has a rate at equal distances in time for each trial, and `trial_sd` is the standard
+    deviation of the logarithms of trials inside blocks.
     """
     logs = []
     for values in series:
@@ -89,14 +85,9 @@ def turn_components(groups: Iterable[ArrayLike], trials: ArrayLike) -> TurnCompo
     trial is the mean of (Searle, Casella & McCulloch, Variance Components, sections 4.3 and 4.4). A
     negative estimate is given as 0. All are NaN where no two cells took turns in two rounds.
 
-    Raises ValueError if a rate is not positive.
-
-    Parameters
-    ----------
-    groups : iterable of array_like, shape (cells, rounds)
-        Rates of cells that took turns, one table for each group.
-    trials : array_like, shape (cells, blocks)
-        Rates of whole trials; NaN where a cell was not measured in a block.
+    `groups` has rates of cells that took turns, one table of shape (cells, rounds) for each group.
+    `trials`, shape (cells, blocks), has those of whole trials; NaN where a cell was not measured in
+    a block. Raises ValueError if a rate is not positive.
     """
     tables = [np.asarray(rates, dtype=float) for rates in groups]
     if any(table.ndim != 2 or not (table > 0).all() for table in tables):
@@ -130,10 +121,8 @@ def explained_share(groups: Iterable[ArrayLike], covariates: Iterable[ArrayLike]
     It is the adjusted R squared of log(rate) on the covariate, both without what cells and rounds
     share. NaN where the covariate is not known or does not vary.
 
-    Parameters
-    ----------
-    groups, covariates : iterable of array_like, shape (cells, rounds)
-        Positive rates of cells that took turns, and the covariate of the same windows.
+    Each group has the positive rates of cells that took turns, shape (cells, rounds), and its
+    covariates are of the same windows.
     """
     pairs = [
         (_left(np.log(np.asarray(rates, dtype=float))), _left(np.asarray(known, dtype=float)))

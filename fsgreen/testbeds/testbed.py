@@ -17,18 +17,9 @@ from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
 class Testbed:
     """Where trials run. Every method may be called again, in any order, without harm.
 
-    Parameters
-    ----------
-    kind : str
-        Its name among the kinds of testbed.
-    device : Device
-        What has sectors, a queue and a scheduler.
-    stack : Stack
-        What makes a directory of it.
-    why : str
-        Why this testbed was chosen, for the record.
-    folder : Path, optional
-        The place that was asked for, for the record.
+    `kind` is its name among the kinds of testbed. The device has sectors, a queue and a scheduler,
+    and the stack makes a directory of it. `why` this testbed was chosen, and the `folder` that was
+    asked for, are for the record.
     """
 
     def __init__(
@@ -66,16 +57,11 @@ class Testbed:
 
         A simulated disk takes no time from then on until `remount`.
 
-        Raises FsgreenError if the cell cannot run here, or what was made is not what was asked for.
-
-        Parameters
-        ----------
-        levels : mapping
-            Those of the cell: `file_system` and `option`, and what is asked of the device.
-        seed : int
-            Seed of the ager. One image is aged for each file system, option and seed, and put
-            back for each trial until another seed is asked for: trials of a cell in a row share
-            an image if they share the seed.
+        `levels` are those of the cell: `file_system` and `option`, and what is asked of the device.
+        `seed` is that of the ager. One image is aged for each file system, option and seed, and put
+        back for each trial until another seed is asked for: trials of a cell in a row share an
+        image if they share the seed. Raises FsgreenError if the cell cannot run here, or what was
+        made is not what was asked for.
         """
         self.check(levels)
         self.load(levels)

@@ -101,16 +101,8 @@ def minimum_duration_s(
 
     This is rule 16. It is infinite if the offset alone exceeds the share at this power.
 
-    Parameters
-    ----------
-    power_w : float
-        The mean power.
-    constant_error_w, constant_error_j : float
-        The offset of the power, and the fixed error of an energy.
-    edges_j : float
-        The error from the edges.
-    share : float
-        The largest share of the energy.
+    `power_w` is the mean power, `constant_error_w` the offset of the power, and `constant_error_j`
+    the fixed error of an energy. `edges_j` is the error from the edges.
     """
     margin_w = share * power_w - constant_error_w
     if margin_w <= 0:
@@ -132,19 +124,9 @@ def enough_s(
     It is assumed that power and edges stay the same, and that constant errors grow with the length,
     except the fixed ones. It is infinite if the growing errors alone exceed the share.
 
-    Parameters
-    ----------
-    budget : ErrorBudget
-        The error budget of the energy.
-    energy_j, duration_s : float
-        The energy and its duration: of one interval, or the sums over windows.
-    share : float
-        The largest share of the energy for constant and edge errors.
-    intervals : int
-        The number of windows.
-    fixed_j : float
-        The part of an interval's constant errors that does not grow: the sum of the meters'
-        `constant_error_j`.
+    Energy, duration and budget are those of one interval, or the sums over `intervals` windows.
+    `share` is the largest share of the energy for constant and edge errors. `fixed_j` is the part
+    of an interval's constant errors that does not grow: the sum of the meters' `constant_error_j`.
     """
     growing_j = max(0.0, budget.constant_j - intervals * fixed_j)
     return minimum_duration_s(
@@ -176,16 +158,9 @@ def edges_j(readings: pd.DataFrame, start_s: float, end_s: float, interval_s: fl
     power changes at an edge in one step, or in a burst within one interval. The interval is that of
     the meter, or that between the fresh readings (not marked stale) around an edge.
 
-    Raises FsgreenError if the meter has no two fresh readings around an edge.
-
-    Parameters
-    ----------
-    readings : DataFrame
-        At least `NEIGHBOURS` readings on either side of each edge, if the trace has them.
-    start_s, end_s : float
-        The edges.
-    interval_s : float
-        The interval of the meter.
+    `readings` has at least `NEIGHBOURS` readings on either side of each edge, if the trace has
+    them. `interval_s` is that of the meter. Raises FsgreenError if the meter has no two fresh
+    readings around an edge.
     """
     time_s, power_w = columns(readings, "power_w")
     start, end = (_edge(time_s, power_w, readings, at_s, interval_s) for at_s in (start_s, end_s))

@@ -53,21 +53,10 @@ def check_trace(
 ) -> list[Flaw]:
     """Return the flaws that make a trace unfit for a phase, by rules 13, 14 and 21.
 
-    Raises FsgreenError if a column lacks a unit or has a wrong one.
-
-    Parameters
-    ----------
-    readings : DataFrame
-        The trace.
-    phase_start_s, phase_end_s : float
-        The phase.
-    rate_hz : float
-        The nominal rate of the meter.
-    under_load : bool
-        Whether a reading of 0 W is a flaw (rule 14). Pass False only for a part that may draw
-        nothing, such as a disk that is spun down.
-    info : MeterInfo, optional
-        If it is given, the meter's range and resolution are checked, too.
+    `rate_hz` is the nominal rate of the meter. If `under_load`, a reading of 0 W is a flaw (rule
+    14); it is not for a part that may draw nothing, such as a disk that is spun down. With `info`,
+    the meter's range and resolution are checked, too. Raises FsgreenError if a column lacks a unit
+    or has a wrong one.
     """
     time_s = numbers(check_units(readings), "time_s")
     reach_s = MAX_GAP_INTERVALS / rate_hz

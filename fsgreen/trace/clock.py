@@ -108,18 +108,11 @@ def fit_clock(
     there. Then both errors grow by the effect of such a step. Further patterns in between can rule
     this out.
 
-    Raises FsgreenError if there are fewer than two patterns; if a pattern is not in the trace, or
-    fits almost equally well in two places; if too few edges can be located; if the clock was set
-    between two patterns; or if the trace is unordered or has no power.
-
-    Parameters
-    ----------
-    readings : DataFrame
-        The trace, with `time_s` on the meter's clock.
-    patterns : sequence of sequences
-        For each pattern, the host's times of its edges: on, off, ... on, off.
-    max_drift_ppm : float
-        A larger drift means that the clock was set.
+    `readings` has `time_s` on the meter's clock. A pattern has the host's times of its edges: on,
+    off, ... on, off. A drift larger than `max_drift_ppm` means that the clock was set. Raises
+    FsgreenError if there are fewer than two patterns; if a pattern is not in the trace, or fits
+    almost equally well in two places; if too few edges can be located; if the clock was set between
+    two patterns; or if the trace is unordered or has no power.
     """
     if len(patterns) < 2:
         raise _refused("an offset and a drift need two patterns", "pulse at start and end")

@@ -71,18 +71,10 @@ def meter_energies(
 ) -> dict[str, MeterEnergy]:
     """Return the energy of the measured phase by each meter in a `power.parquet`.
 
-    Raises FsgreenError if the file cannot be read. Faults of a trace are in `flaws` instead.
-
-    Parameters
-    ----------
-    file : Path
-        The table of power of one trial.
-    infos : mapping of str to MeterInfo
-        Its meters, with any boundaries.
-    measured : sequence of (start_s, end_s)
-        The phase `measure`, or its windows, on the host's monotonic clock.
-    idles : sequence of (start_s, end_s)
-        The idle phases. The first is before the work.
+    `file` is the table of power of one trial, and `infos` are its meters, with any boundaries.
+    `measured` has the phase `measure`, or its windows, from start to end on the host's monotonic
+    clock; `idles` the idle phases, of which the first is before the work. Raises FsgreenError if
+    the file cannot be read. Faults of a trace are in `flaws` instead.
     """
     traces = reduce_power(file, infos, [*measured, *idles])
     return {

@@ -29,12 +29,8 @@ class Phase:
 class Beside:
     """The trials that one took turns with, window by window (rule 47).
 
-    Attributes
-    ----------
-    trials : tuple of str
-        All that were ready, this one included, in the order in which they were prepared.
-    order : tuple of int
-        Of each window of this trial its place in its round, from 1.
+    `trials` are all that were ready, this one included, in the order in which they were prepared.
+    `order` has the place of each window of this trial in its round, from 1.
     """
 
     trials: tuple[str, ...]
@@ -101,12 +97,8 @@ class Flush:
 class MemoryUse:
     """What a workload and its page cache had of a memory that was bounded.
 
-    Attributes
-    ----------
-    limit_b, peak_b : int
-        The bound, and the most that was in use.
-    reached_count : int
-        How often the kernel had to take memory back because of the bound.
+    `limit_b` is the bound, and `peak_b` the most that was in use. The kernel had to take memory
+    back because of the bound `reached_count` times.
     """
 
     limit_b: int

@@ -174,15 +174,9 @@ class TrialRecord:
     def from_json(cls, text: str | bytes, where: Path) -> TrialRecord:
         """Read a record of this schema or an older one.
 
-        Raises FsgreenError if it is not readable JSON, of an unknown schema, or lacks something or
-        holds it in another type.
-
-        Parameters
-        ----------
-        text : str or bytes
-            What `trial.json` holds.
-        where : Path
-            The folder that is named if it is no record.
+        `text` is what `trial.json` holds. An error names the folder `where`. Raises FsgreenError if
+        it is not readable JSON, of an unknown schema, or lacks something or holds it in another
+        type.
         """
         from pydantic import ValidationError
         from pydantic_core import from_json

@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 class TrialWriter:
     """Collects the files of a running trial under a temporary name.
 
-    Raises FsgreenError if the campaign's folder is gone, or its disk is full.
-
-    Parameters
-    ----------
-    campaign_folder : Path
-        The campaign's folder of raw traces.
-    name : str
-        The trial's identifier.
+    They go into the campaign's folder of raw traces; `name` is the trial's identifier. Raises
+    FsgreenError if the campaign's folder is gone, or its disk is full.
     """
 
     def __init__(self, campaign_folder: Path, name: str) -> None:

@@ -31,17 +31,10 @@ def live(
 
     In a `with` statement the view ends with it too.
 
-    Raises FsgreenError if a folder holds no trace.
-
-    Parameters
-    ----------
-    source : Capture, Path or Source
-        A capture that records, the folder of a trial or of a campaign (whose newest trial is
-        shown), or anything else that can be looked at.
-    progress : Progress, optional
-        What a capture is told of phases and work.
-    span_s : float
-        How much is seen at once. Seconds.
+    The source is a capture that records, the folder of a trial or of a campaign (whose newest trial
+    is shown), or anything else that can be looked at. `progress` is what a capture is told of
+    phases and work. `span_s` seconds are seen at once. Raises FsgreenError if a folder holds no
+    trace.
     """
     if isinstance(source, Capture):
         source = CaptureSource(source, progress or Progress())

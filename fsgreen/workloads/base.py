@@ -172,20 +172,9 @@ class Workload(Protocol):
     ) -> Outcome:
         """Work on files that `prepare` made with this seed.
 
-        Raises FsgreenError if the files are not as prepared, the disk is full, or the engine fails.
-        Raises WorkloadFailed if what it did cannot be told, so that this trial alone does not
-        count.
-
-        Parameters
-        ----------
-        directory : Path
-            Where the files are.
-        seed : int
-            As given to `prepare`.
-        warmup_s, measure_s : float
-            Work before the measured interval, and the interval. Seconds.
-        load_ops_s : float, optional
-            Limit of the operations per second; None is as fast as it goes.
-        stop : threading.Event, optional
-            Ends the run early once it is set; the outcome is then partial.
+        `seed` is as given to `prepare`. Work begins `warmup_s` before the measured interval of
+        `measure_s` seconds. `load_ops_s` is the limit of the operations per second; None is as fast
+        as it goes. `stop` ends the run early once it is set; the outcome is then partial. Raises
+        FsgreenError if the files are not as prepared, the disk is full, or the engine fails. Raises
+        WorkloadFailed if what it did cannot be told, so that this trial alone does not count.
         """

@@ -41,12 +41,8 @@ class Traffic:
 class Bounds:
     """What a workload may have; None bounds nothing.
 
-    Attributes
-    ----------
-    memory_b : int, optional
-        Bytes of its programs and their page cache together.
-    traffic : Traffic, optional
-        Of its disk.
+    `memory_b` are the bytes of its programs and their page cache together, and `traffic` is that of
+    its disk.
     """
 
     memory_b: int | None = None

@@ -75,14 +75,9 @@ class Woken(NamedTuple):
 class Week:
     """What a client does in a generated week.
 
-    Attributes
-    ----------
-    work_ops, updates_count : int
-        Operations of its programs, and those of them that change something.
-    changed : sequence of (int, array)
-        By the end of each step, in seconds, the files that changed in it.
-    sizes_b : array
-        Of each file.
+    Of the `work_ops` operations of its programs, `updates_count` change something. `changed` has
+    the files that changed in each step, by its end in seconds. `sizes_b` has the bytes of each
+    file.
     """
 
     work_ops: int
@@ -101,16 +96,9 @@ class Week:
 def week(rate_ops_s: float, update_share: float, working_set_b: float, seed: int) -> Week:
     """Return a generated week of a client.
 
-    Parameters
-    ----------
-    rate_ops_s : float
-        Operations in a second, over all hours.
-    update_share : float
-        Of them that change something, from 0 to 1.
-    working_set_b : float
-        Bytes of all files.
-    seed : int
-        Of everything that is left to chance.
+    Programs do `rate_ops_s` operations over all hours, of which the share `update_share` changes
+    something. All files together have `working_set_b` bytes. What is left to chance follows from
+    the seed.
     """
     chance = np.random.default_rng(seed)
     sizes = chance.lognormal(0.0, SIZE_SIGMA, FILES)

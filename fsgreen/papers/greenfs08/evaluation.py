@@ -173,12 +173,7 @@ def budget(days: Simulated) -> Figure:
 def week(trace: str, seed: int = 1) -> Figure:
     """Return what the sleeping disk of a client lacks in a generated week, and why it is woken.
 
-    Parameters
-    ----------
-    trace : str
-        One of table 3, whose rates the client has.
-    seed : int
-        Of the week.
+    `trace` is one of table 3, whose rates the client has; `seed` is that of the week.
     """
     of = week_of(Printed.load(), trace, seed)
     spins = woken(of.events(trace))[trace]

@@ -56,14 +56,7 @@ def write(campaign: str) -> Path:
 def elapsed(bars: Bars, printed: Printed, cells: pd.DataFrame | None = None) -> Figure:
     """Return elapsed times over that of the local disk: as printed, and of a campaign's cells.
 
-    Parameters
-    ----------
-    bars : Bars
-        Which figure.
-    printed : Printed
-        The published numbers.
-    cells : DataFrame, optional
-        The table `cells.csv`.
+    `bars` says which figure; `cells` is the table `cells.csv`.
     """
     ours = _ours(bars, cells)
     names = [*bars.names, *(f"{name} here" for name in ours)]

@@ -26,14 +26,8 @@ TRIPS = ("elevator", "stairs")
 class Way:
     """A way for data: a disk that is stopped, or a network interface that is off.
 
-    Attributes
-    ----------
-    name : str
-        As table 2 has it.
-    startup_j : float
-        Energy until it is ready.
-    power_w, bandwidth_mb_s : float
-        While it transfers; 10^6 bytes a second.
+    `name` is as table 2 has it. `startup_j` is the energy until it is ready; power and bandwidth,
+    in 10^6 bytes a second, are those while it transfers.
     """
 
     name: str

@@ -32,12 +32,7 @@ def write_tables(campaign: str, printed: Printed) -> None:
 def tables(printed: Printed, days: Simulated | None) -> list[tuple[str, str, pd.DataFrame]]:
     """Return the name, title and rows of tables 1 to 6, as texts.
 
-    Parameters
-    ----------
-    printed : Printed
-        The published numbers.
-    days : Simulated, optional
-        What was simulated; without it those cells say so.
+    `days` is what was simulated; without it those cells say so.
     """
     return [
         ("table1", "Table 1: a year of a disk; recomputed from print", costs(printed)),

@@ -62,12 +62,7 @@ def write(campaign: str) -> Path:
 def by_pattern(cells: pd.DataFrame, request_kib: int, processes: int) -> Figure:
     """Return performance, power and efficiency of each file system by pattern.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
-    request_kib, processes : int
-        The figure's size of a request in KiB, and its number of processes.
+    The figure has requests of `request_kib` KiB, and `processes` processes.
     """
     levels = {"option": "noatime", "request_kib": request_kib, "processes": processes}
     chosen = cells[at(cells, levels)]
@@ -79,12 +74,7 @@ def by_pattern(cells: pd.DataFrame, request_kib: int, processes: int) -> Figure:
 def by_mix(cells: pd.DataFrame, threads: int) -> Figure:
     """Return performance, power and efficiency of RocksDB on each file system by YCSB's workload.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
-    threads : int
-        The figure's threads of YCSB's client.
+    The figure has `threads` threads of YCSB's client.
     """
     if "threads" not in cells:
         return empty(new(1.2), "This campaign has no trials of RocksDB.")

@@ -166,12 +166,7 @@ class Runs:
 def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:
     """Return the runs of a campaign: those measured, and those in virtual time where there are any.
 
-    Parameters
-    ----------
-    campaign : str
-        Its name.
-    trials, finishes : DataFrame
-        The tables `trials.csv` and `finishes.csv`.
+    `trials` and `finishes` are the tables of these names.
     """
     runs = [Runs(REAL, trials, finishes, scale_of(read_plan(campaign)))]
     simulated = virtual.read(campaign)

@@ -61,15 +61,8 @@ def file_system(name: str) -> FileSystem:
 def recipe(file_system_name: str, option: str) -> Recipe:
     """Return how a cell is made, mounted and verified.
 
-    Raises FsgreenError if a name is unknown, if the file system lacks the option, or if options
-    exclude each other.
-
-    Parameters
-    ----------
-    file_system_name : str
-        One of `FILE_SYSTEMS`.
-    option : str
-        `default`, or option names joined by `+` (`blk2k+agcnt64`).
+    The option is `default`, or option names joined by `+` (`blk2k+agcnt64`). Raises FsgreenError if
+    a name is unknown, if the file system lacks the option, or if options exclude each other.
     """
     spec = file_system(file_system_name)
     slots = {setting.slot: setting for setting in spec.defaults}

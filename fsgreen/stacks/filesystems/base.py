@@ -42,15 +42,9 @@ class Inspection:
 class Zoned:
     """How a file system is made on a disk whose zones are written in order.
 
-    Attributes
-    ----------
-    mkfs : tuple of str
-        The arguments of mkfs in place of those on other disks.
-    on_conventional : bool
-        Whether it needs conventional zones, which can be written in any order, for what it
-        overwrites.
-    needs, lacks : str
-        The option that its driver requires there, and the option that it refuses.
+    `mkfs` are its arguments in place of those on other disks. `on_conventional` says whether it
+    needs conventional zones, which can be written in any order, for what it overwrites. Its driver
+    requires the option `needs` there, and refuses the option `lacks`.
     """
 
     mkfs: tuple[str, ...]

@@ -29,10 +29,7 @@ class Choose(widgets.VBox):
     It begins with what a cockpit measures now. Where nothing runs, the study is chosen as it was
     last measured here; none if there is none of that name.
 
-    Attributes
-    ----------
-    fault : FsgreenError, optional
-        Why nothing can be measured.
+    `fault` is why nothing can be measured.
     """
 
     def __init__(self, study: str) -> None:
@@ -157,10 +154,7 @@ PAGES: Mapping[str, Callable[[Order], str]] = {
 class Planned(widgets.VBox):
     """The plan, its assay and the preflight table, each when it is asked for.
 
-    Attributes
-    ----------
-    buttons, shown : dict of str to widget
-        Each of `PAGES`: the button that asks for it, and what it shows.
+    For each of `PAGES`, `buttons` has the button that asks for it, and `shown` what it shows.
     """
 
     def __init__(self, choose: Choose) -> None:

@@ -45,10 +45,7 @@ class Compose(widgets.VBox):
 
     The study is shown first; it is begun anew, if there is none of that name.
 
-    Attributes
-    ----------
-    draft : Draft
-        What is composed.
+    `draft` is what is composed.
     """
 
     def __init__(self, study: str, when_saved: Callable[[str], None]) -> None:

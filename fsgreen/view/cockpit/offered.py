@@ -23,16 +23,8 @@ WITHOUT_HARM = ("loop", "directory", "vm")
 class Number(NamedTuple):
     """A number of a profile.
 
-    Attributes
-    ----------
-    title : str
-        What it is called.
-    place : tuple of str
-        Where it stands in the profile.
-    least : float
-        What it is at least.
-    unset : float, optional
-        What it is where the file does not say it; None where something else says it then.
+    It is called `title`, stands at `place` in the profile, and is at least `least`. `unset` is what
+    it is where the file does not say it; None where something else says it then.
     """
 
     title: str
@@ -61,12 +53,8 @@ NUMBERS = (
 def levels(factor: str, file_systems: Iterable[str]) -> dict[str, Level]:
     """Return the levels of a factor by what they are called.
 
-    Parameters
-    ----------
-    factor : str
-        One of `FACTORS`.
-    file_systems : iterable of str
-        Those that are chosen: offered are options that all of them have.
+    `factor` is one of `FACTORS`. `file_systems` are those that are chosen: offered are options that
+    all of them have.
     """
     if factor == "workload":
         return {name: name for name in workloads.names()}

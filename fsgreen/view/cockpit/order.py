@@ -22,16 +22,8 @@ from fsgreen.preflight.able import TRACES_B
 class Order:
     """A campaign to measure.
 
-    Attributes
-    ----------
-    study, profile : str
-        What is measured, and how much of it.
-    campaign : str
-        The name of its folder in `data/raw`.
-    testbed : str
-        A kind of testbed.
-    folder : str
-        Where the testbed works; "" is its own choice.
+    `campaign` is the name of its folder in `data/raw`, and `testbed` a kind. `folder` is where the
+    testbed works; "" is its own choice.
     """
 
     study: str

@@ -37,10 +37,8 @@ _looking: Run | None = None
 class Run(widgets.VBox):
     """Start, pause, and how far the campaign is; it is looked at again and again while it runs.
 
-    Attributes
-    ----------
-    trust : HTML
-        What came of the campaign and how far it can be trusted, once it has been analysed.
+    `trust` shows what came of the campaign and how far it can be trusted, once it has been
+    analysed.
     """
 
     def __init__(self, choose: Choose) -> None:

@@ -29,16 +29,9 @@ RECENT_S = 10.0
 class Seen:
     """What the trials of a campaign tell.
 
-    Attributes
-    ----------
-    done, due : int
-        Trials that are measured, and those that are due so far.
-    ends_unix_s : float
-        When it is likely to end if it goes on now.
-    lines : tuple of str
-        What `fsgreen status` prints.
-    last : Trial, optional
-        The one that was measured last, whether it counts or not.
+    Of the `due` trials so far, `done` are measured. `ends_unix_s` is when it is likely to end if it
+    goes on now. `lines` are what `fsgreen status` prints. `last` is the trial that was measured
+    last, whether it counts or not.
     """
 
     done: int

@@ -58,18 +58,9 @@ class Row:
 class Rows:
     """A chart of rows, one below the other, on one axis.
 
-    Attributes
-    ----------
-    axis : str
-        The name of the axis, with its unit.
-    unit : str
-        The unit of its ticks.
-    bars : bool
-        Bars from zero; else marks on a logarithmic axis, as ratios have.
-    mark : str
-        What must not be overlooked: "modelled power".
-    picks : bool
-        Whether a row can be chosen.
+    `axis` is the name of the axis, with its unit, and `unit` that of its ticks. `bars` are from
+    zero; else marks are on a logarithmic axis, as ratios have. `mark` must not be overlooked:
+    "modelled power". `picks` says whether a row can be chosen.
     """
 
     axis: str

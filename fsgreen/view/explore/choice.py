@@ -29,12 +29,8 @@ class Choice(widgets.VBox):
 
     The campaign is chosen first; the first that is here, if this one is not.
 
-    Attributes
-    ----------
-    names : list of str
-        The factors that vary among the cells of the campaigns.
-    fault : FsgreenError, optional
-        Why there are no cells.
+    `names` are the factors that vary among the cells of the campaigns. `fault` is why there are no
+    cells.
     """
 
     def __init__(self, runner: Runner, campaign: str) -> None:

@@ -28,14 +28,8 @@ FIRST = ("throughput", "power", "efficiency")
 class Measure:
     """What cells can be compared in.
 
-    Attributes
-    ----------
-    column, low, high : str
-        Columns of its value and of the ends of its interval.
-    title : str
-        "operations per second".
-    unit : str
-        Behind a number: "ops/s".
+    `column`, `low` and `high` are the columns of its value and of the ends of its interval. `title`
+    is "operations per second", and `unit` stands behind a number: "ops/s".
     """
 
     name: str

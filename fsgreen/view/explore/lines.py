@@ -27,14 +27,8 @@ NAN = 'float("nan")'
 class Lines:
     """Lines that end with a table called `view`.
 
-    Attributes
-    ----------
-    campaigns : sequence of str
-        Whose tables they read.
-    opening : str
-        Those that import and read; what these leave is kept until the results change.
-    making : str
-        Those that make `view`.
+    They read tables of `campaigns`. Those of `opening` import and read; what these leave is kept
+    until the results change. Those of `making` make `view`.
     """
 
     campaigns: Sequence[str]

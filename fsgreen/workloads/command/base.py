@@ -15,16 +15,9 @@ from fsgreen.workloads.process import Finished
 class Asked:
     """What a command was asked for.
 
-    Attributes
-    ----------
-    name : str
-        What the workload is called.
-    seed : int
-        Of the trial.
-    variables : mapping
-        What was put into the command.
-    timed : bool
-        Whether the command was told the length of the run: otherwise it has an end of its own.
+    `name` is what the workload is called, and `seed` that of the trial. `variables` were put into
+    the command. `timed` says whether the command was told the length of the run: otherwise it has
+    an end of its own.
     """
 
     name: str

@@ -39,12 +39,8 @@ TOOLS = ("unshare", "nsenter", "ip", "tc")
 class Network(NamedTuple):
     """A way between a client and a server.
 
-    Attributes
-    ----------
-    address : str
-        Of the server.
-    server, client : sequence of str
-        What a command begins with that is to run at one end or the other.
+    `address` is that of the server. `server` and `client` are what a command begins with that is to
+    run at one end or the other.
     """
 
     address: str

@@ -24,10 +24,7 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
     On the diagonal nothing has changed. A filled point is one whose published number lies outside
     the interval; one without a bar has none.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        As `tables.then_and_now.paired` returns it.
+    `pairs` is as `tables.then_and_now.paired` returns it.
     """
     figure = new(5.6)
     if pairs.empty:

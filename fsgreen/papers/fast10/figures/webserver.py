@@ -29,12 +29,8 @@ LABEL = {"iowait": "I/O wait"}
 def power_by_load(cells: pd.DataFrame, published: Sequence[Mapping[str, Any]]) -> Figure:
     """Return power against achieved load, ours beside the points that fast10 states.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`; file systems with rate-limited web server cells are shown.
-    published : sequence of mappings
-        The points of the published figure.
+    Shown are the file systems of `cells.csv` with rate-limited web server cells. `published` are
+    the points of the published figure.
     """
     figure = new(2.9)
     web = cells[at(cells, {"workload": "webserver", "option": "default"})]
@@ -117,10 +113,7 @@ def _published(axes: Any, points: Sequence[Mapping[str, Any]]) -> None:
 def cpu_split(cells: pd.DataFrame) -> Figure:
     """Return stacked shares of CPU time, web server, default options, no rate limit.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
+    `cells` is the table `cells.csv`.
     """
     figure = new(2.6)
     chosen = cells[at(cells, {"workload": "webserver", "option": "default", "load_ops_s": None})]

@@ -29,16 +29,10 @@ def write_tables(
 ) -> Path:
     """Write tables 1 to 3 and three of our own as `.csv` and `.tex`; return their folder.
 
-    Parameters
-    ----------
-    campaign : str
-        In whose folder, and whose plan has the scale.
-    printed : Printed
-        What fast10 says.
-    cells, effects : DataFrame
-        The tables `cells.csv` and `effects.csv` in one state, as `at_baseline` leaves them.
-    scatters : Scatters
-        The trials in that state, and how far they scatter.
+    They go into the folder of the campaign, whose plan has the scale. `printed` is what fast10
+    says. `cells` and `effects` are the tables `cells.csv` and `effects.csv` in one state, as
+    `at_baseline` leaves them, and `scatters` are the trials in that state, and how far they
+    scatter.
     """
     plan, boundary = read_plan(campaign), str(cells["boundary"].iloc[0])
     mark, footnote = repeated.mark_of(effects), repeated.footnote(effects)

@@ -24,12 +24,8 @@ def option_effects(
     of variation above 40 %, the mark of `repeated` an efficiency that says no more than the
     throughput. Rows of fast10 come first, further options of the campaign after them.
 
-    Parameters
-    ----------
-    printed : DataFrame
-        The published table in its long form.
-    cells, effects : DataFrame
-        The tables `cells.csv` and `effects.csv`.
+    `printed` is the published table in its long form; `cells` and `effects` are `cells.csv` and
+    `effects.csv`.
     """
     order = {name: index for index, name in enumerate(FILE_SYSTEMS)}
     rows = printed[["fs", "option"]].drop_duplicates().itertuples(index=False)

@@ -23,16 +23,9 @@ def recommended(
     Gains, with their 95 % intervals, run from that over the best default file system to that over
     the worst. The intervals do not know that the best was chosen from many (rule 38).
 
-    Parameters
-    ----------
-    printed : DataFrame
-        The published table by workload.
-    cells : DataFrame
-        The table `cells.csv`.
-    scatters : Scatters
-        The trials, and how far they scatter.
-    boundary : str
-        What the efficiency rests on, which its column says.
+    `printed` is the published table by workload, and `cells` is `cells.csv`. `scatters` are the
+    trials, and how far they scatter. `boundary` is what the efficiency rests on, which its column
+    says.
     """
     labels = {"throughput": "throughput gain", "efficiency": "efficiency gain"}
     power = {"throughput": "", "efficiency": f" ({boundary})"}

@@ -38,12 +38,7 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     ratio is inside that, for any value that rounds to the printed one. What was printed as a dash
     has no number.
 
-    Parameters
-    ----------
-    printed : DataFrame
-        The published table in its long form.
-    effects : DataFrame
-        The table `effects.csv`; may be empty.
+    `printed` is the published table in its long form; `effects` is `effects.csv`, and may be empty.
     """
     ours = ["n", "ratio_x", "ratio_low_x", "ratio_high_x", "candidate_ops_s", "baseline_ops_s"]
     then = throughput_changes(printed).dropna(subset="change_percent")
@@ -99,12 +94,7 @@ def agreement(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     A cell is an option of a file system under a workload. A file system that today's kernels lack
     is left out, unless the campaign has options of it.
 
-    Parameters
-    ----------
-    printed : DataFrame
-        The published table in its long form.
-    effects : DataFrame
-        The table `effects.csv`; may be empty.
+    Parameters are as in `paired`.
     """
     ours = of_options(effects, ["outcome", "ratio_x"])
     then = throughput_changes(printed)

@@ -24,12 +24,8 @@ MICRO = {
 def workload_parameters(printed: pd.DataFrame, scale: Mapping[str, float]) -> pd.DataFrame:
     """Return a row per workload of table 1.
 
-    Parameters
-    ----------
-    printed : DataFrame
-        The published table by workload.
-    scale : mapping of workload to float
-        Factor on the number of files, for oltp on their size.
+    `printed` is the published table by workload. `scale` is the factor on the number of files, for
+    oltp on their size, by workload.
     """
     rows = []
     for workload, row in printed.iterrows():
@@ -75,10 +71,7 @@ def _threads(row: pd.Series) -> str:
 def micro_benchmarks(cells: pd.DataFrame) -> pd.DataFrame:
     """Return a row per micro-benchmark, a column per file system with its defaults.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
+    `cells` is the table `cells.csv`.
     """
     defaults = cells[(cells["option"] == "default") & cells["load_ops_s"].isna()]
     file_systems = in_order(defaults["file_system"])

@@ -62,12 +62,7 @@ SERIES_FILL: Mapping[str, FillStyleType] = {
 def by_rank(runs: Sequence[Runs], published: Sequence[Mapping[str, Any]]) -> Figure:
     """Return seconds until so many of eight readers were done, a panel per clock.
 
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each clock.
-    published : sequence of mappings
-        The points of the published figure.
+    `runs` has one for each clock; `published` are the points of the published figure.
     """
     figure = new(3.4)
     if all(of_clock.cell(setup(name)).empty for of_clock in runs for name in FIGURE_3):
@@ -130,14 +125,8 @@ def _published_ranks(axes: Axes, points: Sequence[Mapping[str, Any]]) -> None:
 def by_file_system(real: Runs, spread: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> Figure:
     """Return the last reader's time over the first's by file system, a panel per series.
 
-    Parameters
-    ----------
-    real : Runs
-        Those in real time.
-    spread : DataFrame
-        As `spreads.spreads` gives it; shown are files of the size that real time has.
-    points : sequence of mappings
-        The points of the published figure 3.
+    `real` are those in real time. `spread` is as `spreads.spreads` gives it; shown are files of the
+    size that real time has. `points` are those of the published figure 3.
     """
     figure = new(3.0)
     measured = spread[spread["clock"] == REAL]
@@ -213,10 +202,7 @@ def _legend(spread: pd.DataFrame) -> list[Line2D]:
 def schedulers(runs: Sequence[Runs]) -> Figure:
     """Return throughput of eight readers against the last one's time over the first one's.
 
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each clock.
+    `runs` has one for each clock.
     """
     figure = new(3.2)
     if all(of_clock.cell(setup(name)).empty for of_clock in runs for name in FIGURE_3):

@@ -44,14 +44,8 @@ def by_readers(
 ) -> Figure:
     """Return MiB/s of 1 to 32 readers, a panel per clock, beside the published values.
 
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each clock.
-    names : sequence of str
-        The series, as `reference.setup` takes them.
-    published : sequence of mappings
-        The points of the published figure.
+    `runs` has one for each clock; `names` are the series, as `reference.setup` takes them, and
+    `published` the points of the published figure.
     """
     lines = {name: {n: setup(name, n) for n in READERS} for name in names}
     figure = new(2.9)
@@ -74,16 +68,9 @@ def of_server(
 ) -> Figure:
     """Return MiB/s of the lines, a panel per clock that has some, beside published values.
 
-    Parameters
-    ----------
-    runs : sequence of Runs
-        One for each clock.
-    lines : mapping
-        As `served.figure_lines` has them.
-    what : str
-        What is on the abscissa: `concurrent readers`.
-    published : sequence of mappings
-        The points of the published figure; where it states none, it has no panel.
+    `runs` has one for each clock, and `lines` is as `served.figure_lines` has them. `what` is on
+    the abscissa: `concurrent readers`. `published` are the points of the published figure; where it
+    states none, it has no panel.
     """
     figure = new(3.1)
     ran = [of_clock for of_clock in runs if any(_ran(of_clock, line) for line in lines.values())]
