@@ -5,27 +5,19 @@ device reorders requests, a scheduler favours some readers, and each can exceed 
 docs/confounds.md tells how the sizes are estimated and when a comparison is flagged.
 """
 
-from fsgreen.confounds.gate import COLUMNS, Gate, Ruling, sentence
-from fsgreen.confounds.known import KNOWN, Confound
-from fsgreen.confounds.probes import (
-    PARTS,
-    probe_basis,
-    probed_place,
-    read_probes,
-    upper_bounds_b_s,
-)
+from fsgreen.confounds.gate import COLUMNS, Gate, sentence
+from fsgreen.confounds.known import KNOWN
+from fsgreen.confounds.probes import PARTS, probe_basis, probed_place, read_probes, upper_bounds_b_s
 from fsgreen.confounds.recorded import recorded_levels
 from fsgreen.confounds.size import Size, measured_sizes, size_of
 from fsgreen.confounds.table import confounds_table, default_effects_percent, write
-from fsgreen.confounds.zones import with_zones, zones
+from fsgreen.confounds.zones import zones
 
 __all__ = [
     "COLUMNS",
     "KNOWN",
     "PARTS",
-    "Confound",
     "Gate",
-    "Ruling",
     "Size",
     "confounds_table",
     "default_effects_percent",
@@ -37,7 +29,6 @@ __all__ = [
     "sentence",
     "size_of",
     "upper_bounds_b_s",
-    "with_zones",
     "write",
     "zones",
 ]

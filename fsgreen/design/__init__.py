@@ -8,14 +8,11 @@ minimum hold only the cells whose intervals are still too wide, and what they ar
 
 from fsgreen.design.blocks import PlannedTrial, derive_seed
 from fsgreen.design.cell import DEFAULT, Cell
-from fsgreen.design.factors import Factor
 from fsgreen.design.plan import Plan
 from fsgreen.design.planning import make_plan
 from fsgreen.design.reading import Examined, examine, load_study, read_study
 from fsgreen.design.sequential import (
     METRICS,
-    CellProgress,
-    Decision,
     Measured,
     Trials,
     companions,
@@ -25,25 +22,16 @@ from fsgreen.design.sequential import (
     progress_of_cells,
     samples,
 )
-from fsgreen.design.study import (
-    Comparison,
-    Exclusion,
-    Profile,
-    Study,
-    Windows,
-)
-from fsgreen.design.windows import Group, groups, most_cells, most_ready, rounds
+from fsgreen.design.study import Comparison, Exclusion, Profile, Study, Windows
+from fsgreen.design.windows import Group, groups, most_ready, rounds
 
 __all__ = [
     "DEFAULT",
     "METRICS",
     "Cell",
-    "CellProgress",
     "Comparison",
-    "Decision",
     "Examined",
     "Exclusion",
-    "Factor",
     "Group",
     "Measured",
     "Plan",
@@ -61,7 +49,6 @@ __all__ = [
     "half_widths_percent",
     "load_study",
     "make_plan",
-    "most_cells",
     "most_ready",
     "progress_of_cells",
     "read_study",

@@ -4,29 +4,17 @@
 `Evidence`. Each module of this package holds the judges of one group of rules.
 """
 
-from fsgreen.rules.answer import STATES, Answer, State
+from fsgreen.rules.answer import STATES
 from fsgreen.rules.catalogue import MODES, Rule, rule, rules, sources
-from fsgreen.rules.evidence import Evidence, gather
+from fsgreen.rules.evidence import gather
 from fsgreen.rules.remedies import ANY
-from fsgreen.rules.trust import (
-    by_state,
-    counts,
-    judge,
-    last_campaign,
-    read,
-    summary,
-    trust_table,
-    write,
-)
+from fsgreen.rules.trust import by_state, counts, judge, last_campaign, read, summary, write
 
 __all__ = [
     "ANY",
     "MODES",
     "STATES",
-    "Answer",
-    "Evidence",
     "Rule",
-    "State",
     "by_state",
     "counts",
     "gather",
@@ -37,6 +25,5 @@ __all__ = [
     "rules",
     "sources",
     "summary",
-    "trust_table",
     "write",
 ]

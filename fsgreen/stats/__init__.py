@@ -1,25 +1,11 @@
 """Statistics of trials: pure functions, each with the source of its formula."""
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, studentised_ratio
-from fsgreen.stats.compare import (
-    Comparison,
-    compare,
-    compare_unpaired,
-    effect,
-    holm,
-    simultaneous,
-)
-from fsgreen.stats.dependence import FEWEST_BLOCKS, Dependence, dependence, logs_of_whole
+from fsgreen.stats.compare import Comparison, compare, compare_unpaired, effect, holm, simultaneous
+from fsgreen.stats.dependence import FEWEST_BLOCKS, dependence, logs_of_whole
 from fsgreen.stats.drift import Drift, order_drift, trend, trend_percent
 from fsgreen.stats.farcells import far_p
-from fsgreen.stats.latency_profiles import (
-    Peak,
-    compare_profiles,
-    emd,
-    peaks,
-    shift,
-    total_profile,
-)
+from fsgreen.stats.latency_profiles import compare_profiles, emd, peaks, shift, total_profile
 from fsgreen.stats.logratio import LogRatio, Scatter
 from fsgreen.stats.mixed import WILD, MixedModel, mixed_model
 from fsgreen.stats.owncoverage import LEAST_PERCENT, OwnCoverage, own_coverage
@@ -81,13 +67,11 @@ __all__ = [
     "WILD",
     "Comparison",
     "Components",
-    "Dependence",
     "Drift",
     "Estimate",
     "LogRatio",
     "MixedModel",
     "OwnCoverage",
-    "Peak",
     "Scatter",
     "Together",
     "TurnComponents",

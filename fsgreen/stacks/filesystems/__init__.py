@@ -15,7 +15,7 @@ from fsgreen import commands, paths
 from fsgreen.devices.base import Availability
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.simdisk import BUILD
-from fsgreen.stacks.filesystems.base import FileSystem, Inspection, Recipe, Setting
+from fsgreen.stacks.filesystems.base import FileSystem, Recipe, Setting
 from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
 from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
 from fsgreen.stacks.filesystems.served import GREENFS, NFS
@@ -25,7 +25,6 @@ __all__ = [
     "FILE_SYSTEMS",
     "SLOTS",
     "FileSystem",
-    "Inspection",
     "Recipe",
     "Setting",
     "available",
