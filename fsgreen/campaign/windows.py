@@ -27,15 +27,7 @@ from fsgreen.design import Group
 from fsgreen.meters import Capture, HostSampler
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.core.rawtrace import write_parsed
-from fsgreen.trial import (
-    Beside,
-    Clock,
-    Flush,
-    HarnessCost,
-    Phase,
-    TrialWriter,
-    full_disk_explained,
-)
+from fsgreen.trial import Beside, Clock, Flush, HarnessCost, Phase, TrialWriter, full_disk_explained
 from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, bounds
 
 

@@ -8,15 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import paths
-from fsgreen.confounds.known import (
-    ALIGNMENT,
-    CACHE,
-    FLIGHT,
-    PLACE,
-    READ_AHEAD,
-    SCHEDULER,
-    SHARING,
-)
+from fsgreen.confounds.known import ALIGNMENT, CACHE, FLIGHT, PLACE, READ_AHEAD, SCHEDULER, SHARING
 from fsgreen.design import Cell, Plan
 from fsgreen.design.factors import AS_FOUND
 from fsgreen.reduce import read_identity, read_plan

@@ -11,15 +11,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.reduce import factors_of
 from fsgreen.rules import repeated
-from fsgreen.rules.answer import (
-    Answer,
-    Judge,
-    fired,
-    named_trials,
-    not_asked,
-    quiet,
-    unknown,
-)
+from fsgreen.rules.answer import Answer, Judge, fired, named_trials, not_asked, quiet, unknown
 from fsgreen.rules.comparison import NOTHING
 from fsgreen.rules.evidence import Evidence
 from fsgreen.words import listed, plural

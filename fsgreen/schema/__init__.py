@@ -6,15 +6,7 @@ A schema is a class below `Declared`.
 from fsgreen.schema.document import Document
 from fsgreen.schema.faults import WORDS, Fault, Place, faults_of
 from fsgreen.schema.reading import plain, read
-from fsgreen.schema.values import (
-    Count,
-    Declared,
-    NotNegative,
-    Positive,
-    Strict,
-    Whole,
-    taking,
-)
+from fsgreen.schema.values import Count, Declared, NotNegative, Positive, Strict, Whole, taking
 
 __all__ = [
     "WORDS",

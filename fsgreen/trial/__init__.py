@@ -5,11 +5,7 @@ renamed. Trials that break a rule are kept apart under `invalid/`, with the reas
 """
 
 from fsgreen.trial.attached import AttachedMeter, attached_meters
-from fsgreen.trial.energy import (
-    computed_energies,
-    efficiency_meters,
-    energies_of,
-)
+from fsgreen.trial.energy import computed_energies, efficiency_meters, energies_of
 from fsgreen.trial.files import (
     DiskFull,
     full_disk_explained,

@@ -22,14 +22,7 @@ from fsgreen.meters.core.readings import NAN, Floats, Readings
 from fsgreen.meters.core.settings import FileSettings, GainError, Order
 from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
-from fsgreen.meters.files.dates import (
-    DAY_S,
-    EPOCH,
-    Stamps,
-    decide_times,
-    offset_s,
-    on_utc,
-)
+from fsgreen.meters.files.dates import DAY_S, EPOCH, Stamps, decide_times, offset_s, on_utc
 from fsgreen.meters.files.numbers import POINT, numbers
 from fsgreen.meters.files.rows import mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode, some, split_lines

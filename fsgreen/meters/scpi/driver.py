@@ -16,11 +16,7 @@ from fsgreen.meters.common.answers import Answer, AnswerParser
 from fsgreen.meters.common.live import Asked
 from fsgreen.meters.core.base import DeviceOf, Driver
 from fsgreen.meters.core.readings import NAN
-from fsgreen.meters.scpi.setup import (
-    Setup,
-    facts_of,
-    same_setting,
-)
+from fsgreen.meters.scpi.setup import Setup, facts_of, same_setting
 from fsgreen.meters.scpi.visa import Visa
 from fsgreen.trace import MeterInfo
 

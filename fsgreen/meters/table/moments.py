@@ -16,15 +16,7 @@ import numpy as np
 
 from fsgreen.meters.core.readings import NAN, Floats
 from fsgreen.meters.files.checks import Flags
-from fsgreen.meters.files.dates import (
-    DAY_S,
-    OFFSET,
-    UNIX_S,
-    Stamps,
-    decide_times,
-    offset_s,
-    on_utc,
-)
+from fsgreen.meters.files.dates import DAY_S, OFFSET, UNIX_S, Stamps, decide_times, offset_s, on_utc
 from fsgreen.meters.files.numbers import POINT
 from fsgreen.meters.files.rows import Column, Rows
 from fsgreen.meters.files.text import Report, some

@@ -20,14 +20,7 @@ from fsgreen.figures.style import COLOUR, GREY
 from fsgreen.papers.greenfs08 import figures
 from fsgreen.papers.greenfs08.claims import LIMIT
 from fsgreen.papers.greenfs08.days import ASSUMED, DAY_S, lacking, woken
-from fsgreen.papers.greenfs08.reference import (
-    DISKS,
-    NETWORKS,
-    TRACES,
-    Printed,
-    Way,
-    crossover_mb,
-)
+from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, TRACES, Printed, Way, crossover_mb
 from fsgreen.papers.greenfs08.tables import tables
 from fsgreen.papers.greenfs08.virtual import Simulated, read, week_of
 
