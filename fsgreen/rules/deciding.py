@@ -30,13 +30,12 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     """Rule 47: intervals would not be much narrower if compared cells took turns."""
     if evidence.effects.empty:
         return not_asked(NOTHING)
+    trials = evidence.trials[evidence.trials["load_ops_s"].isna()]  # a held load does not scatter
     if evidence.plan.profile.windows is not None:
-        return _turns(evidence)
+        return _turns(evidence, trials)
     shares = {
         workload: left_by_turns(these, evidence.series)
-        for workload, these in evidence.trials[evidence.trials["load_ops_s"].isna()].groupby(
-            "workload"
-        )
+        for workload, these in trials.groupby("workload")
     }
     known = {name: share for name, share in shares.items() if not math.isnan(share)}
     if not known:
@@ -47,8 +46,7 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     text = "if cells took turns second by second, intervals would be this wide (now 100 %): " + (
         ", ".join(f"{name} {100 * share:.0f} %" for name, share in sorted(known.items()))
     )
-    fewer = [name for name, share in known.items() if share < HALF]
-    if fewer:
+    if min(known.values()) < HALF:
         return fired(
             f"{text}; what moves between trials is not inside them, so it is the machine's time, "
             "or how each file system came out: a pilot of several makings tells which"
@@ -56,16 +54,13 @@ def turns_at_the_scale_of_noise(evidence: Evidence) -> Answer:
     return quiet(text)
 
 
-def _turns(evidence: Evidence) -> Answer:
+def _turns(evidence: Evidence, trials: pd.DataFrame) -> Answer:
     """Rule 47 for cells that took turns: all were ready together, and which variance dominates."""
     beside = {
         record.trial: record.beside.trials
         for record in evidence.records
         if record.beside is not None
     }
-    trials = evidence.trials[
-        evidence.trials["load_ops_s"].isna()
-    ]  # a load that is held does not scatter
     of_workload = trials.groupby(["workload", "block"])["trial"]
     apart = sum(len({beside.get(name) for name in names}) > 1 for _, names in of_workload)
     parts = [
@@ -117,7 +112,6 @@ def _components(
     components = components_of(trials, series, beside)
     if components.buys_most == "unknown":
         return "it takes two cells in two blocks and two rounds to tell what scatters"
-
     rates = _tables(trials, series, beside, "throughput_ops_s")
     shares = {
         what: stats.explained_share(rates, _tables(trials, series, beside, column))
@@ -177,8 +171,7 @@ def begun_anew(evidence: Evidence) -> str:
 
 def all_that_was_started(evidence: Evidence) -> Answer:
     """Rule 48: trials that were discarded after a look are kept, and change no comparison."""
-    late = measured_late(evidence)
-    if late:
+    if late := measured_late(evidence):
         return fired(
             "measured after a later block, without what may have stood there before: "
             f"{named_trials(late)}"
@@ -246,18 +239,17 @@ def robust_intervals(evidence: Evidence) -> Answer:
     if len(bare):
         return fired(f"{len(bare)} cells whose intervals are short bear no star")
     parts = [f"intervals of cells cover {_range(known['coverage_percent'])} on their residuals"]
-    broad = pd.DataFrame()
     few = effects[effects.get("coverage_percent", pd.Series(dtype=float)) < stats.LEAST_PERCENT]
     if len(effects) and effects["coverage_percent"].notna().any():
         parts.append(f"those of ratios {_range(effects['coverage_percent'].dropna())}")
         broad = effects[effects["widened_x"] > 1]
-    if len(broad):
-        where = ", ".join(sorted(broad["workload"].unique()))
-        parts.append(
-            f"{len(broad)} ratios are up to {broad['widened_x'].max():.1f} times as wide: trials "
-            f"keep up to {broad['lag1_x'].max():.2f} of what they were off in the block before "
-            f"({where})"
-        )
+        if len(broad):
+            where = ", ".join(sorted(broad["workload"].unique()))
+            parts.append(
+                f"{len(broad)} ratios are up to {broad['widened_x'].max():.1f} times as wide: "
+                f"trials keep up to {broad['lag1_x'].max():.2f} of what they were off in the "
+                f"block before ({where})"
+            )
     n = int(known["n"].min())
     parts.append(
         f"a mode of one cell alone that slows one trial in {RARE} is in none of its {n} trials in "

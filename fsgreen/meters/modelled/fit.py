@@ -80,11 +80,10 @@ def fit(table: pd.DataFrame, *, resolution_w: float = 0.0) -> Fit:
     """Fit `Components` to a table of `activity_table`.
 
     `resolution_w` is the step of the meter. Power is not assumed to be known better than its
-    rounding.
-
-    Raises FsgreenError if the table has no sound power, fewer than three workloads, too few rows,
-    or no row in which the cores rest; if power does not change; or if power does not follow the
-    activity: for unseen workloads, the model is not clearly better than the mean of the others.
+    rounding. Raises FsgreenError if the table has no sound power, fewer than three workloads, too
+    few rows, or no row in which the cores rest; if power does not change; or if power does not
+    follow the activity: for unseen workloads, the model is not clearly better than the mean of the
+    others.
     """
     _check(table)
     result = _fit(table, resolution_w)
@@ -115,9 +114,8 @@ def leave_one_out(table: pd.DataFrame, *, resolution_w: float = 0.0) -> pd.DataF
         predict_w(_fit(others, resolution_w).profile((), "all others"), own)
         for own, others in _without_each(table)
     ]
-    return prediction_errors(
-        pd.concat([own for own, _ in _without_each(table)]), np.concatenate(predicted_w)
-    )
+    measured = pd.concat([own for own, _ in _without_each(table)])
+    return prediction_errors(measured, np.concatenate(predicted_w))
 
 
 def _finite(value: float) -> float | None:

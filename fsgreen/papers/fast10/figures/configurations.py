@@ -58,22 +58,10 @@ def configurations(
 ) -> Figure:
     """Return absolute values with intervals, and below them ratios beside the published ones.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
-    scatters : Scatters
-        The trials, of which ratios are taken block by block, and how far they scatter.
-    published : DataFrame
-        The published bars: file_system, option, value, low, high, doubtful.
-    workload : str
-        The workload of the figure.
-    metric : str
-        `throughput` or `efficiency`.
-    baseline : str
-        The file system that the study compares others with.
-    gate : Gate, optional
-        What marks ratios that a confound may have made.
+    `cells` is the table `cells.csv`. `scatters` are the trials, of which ratios are taken block by
+    block, and how far they scatter. `published` has the published bars: file_system, option, value,
+    low, high, doubtful. The metric is `throughput` or `efficiency`. `baseline` is the file system
+    that the study compares others with, and `gate` marks ratios that a confound may have made.
     """
     column, suffix, divisor, label = UNITS[metric, workload == "webserver"]
     ours = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
