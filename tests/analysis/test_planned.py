@@ -12,14 +12,7 @@ from fsgreen import paths
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.assay import Precision, power
 from fsgreen.analysis.claims.ledger import judge_claims, parts_table
-from fsgreen.analysis.planned import (
-    Pilot,
-    Planned,
-    blocks_for,
-    prospects,
-    tellings,
-    widest_percent,
-)
+from fsgreen.analysis.planned import Pilot, Planned, blocks_for, prospects, tellings, widest_percent
 from fsgreen.analysis.planned.reach import Reach
 from fsgreen.campaign.pace import Pace, foretold_s
 from fsgreen.claims import ABOVE, Band

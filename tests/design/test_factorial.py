@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from fsgreen import cli, design, paths
 from fsgreen.design.cell import cells_of
 from fsgreen.design.combinations import describe, factorials_of, find_factorials
-from fsgreen.design.factorial import (
-    Factorial,
-    alias_text,
-    declared_options,
-    fractional,
-    options_on,
-)
+from fsgreen.design.factorial import Factorial, alias_text, declared_options, fractional, options_on
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import filesystems
 

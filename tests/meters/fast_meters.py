@@ -10,13 +10,7 @@ from fsgreen.meters.blocks.emulator import RAIL_5V
 from fsgreen.meters.blocks.format import Block
 from fsgreen.meters.core.base import Chunk
 from fsgreen.meters.core.readings import Readings
-from fsgreen.meters.powersensor3.emulator import (
-    DIVIDER,
-    MLX10,
-    OFF,
-    levels_of,
-    stream_of,
-)
+from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, levels_of, stream_of
 from fsgreen.meters.powersensor3.packets import SAMPLE_B, SENSORS
 from fsgreen.trace import MeterInfo
 

@@ -14,13 +14,7 @@ from fsgreen.analysis.numbers import left_out
 from fsgreen.claims import combine
 from fsgreen.papers.massie25 import claims
 from fsgreen.papers.massie25.claims import CHECKS, RECOMPUTED
-from fsgreen.papers.massie25.figures import (
-    by_groups,
-    by_mix,
-    by_pattern,
-    groups_count,
-    with_cells,
-)
+from fsgreen.papers.massie25.figures import by_groups, by_mix, by_pattern, groups_count, with_cells
 from fsgreen.papers.massie25.reference import (
     FILE_SYSTEMS,
     MIXES,

@@ -16,14 +16,7 @@ from fsgreen.claims import combine, shown
 from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
 from fsgreen.papers.sun14.figures import by_pair
 from fsgreen.papers.sun14.published import RECOMPUTED
-from fsgreen.papers.sun14.reference import (
-    FILE_SYSTEMS,
-    PAPER,
-    SCHEDULERS,
-    WORKLOADS,
-    Printed,
-    pair,
-)
+from fsgreen.papers.sun14.reference import FILE_SYSTEMS, PAPER, SCHEDULERS, WORKLOADS, Printed, pair
 
 STUDY = design.load_study(PAPER)
 OF_PAPER = Claims.of(PAPER, CHECKS, RECOMPUTED)
