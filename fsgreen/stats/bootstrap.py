@@ -13,10 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fsgreen.stats.logratio import NO_SCATTER
-from fsgreen.stats.sample import sample_of
+from fsgreen.stats.sample import Floats, sample_of
 from fsgreen.stats.summary import Estimate
-
-Floats = NDArray[np.float64]
 
 RESAMPLES = 10_000
 

@@ -9,12 +9,11 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats as distributions
 
 from fsgreen.stats.bootstrap import MIN_BLOCKS, RESAMPLES, BlockTrials, resampled_totals
 from fsgreen.stats.logratio import LogRatio, Scatter
-from fsgreen.stats.sample import LEVEL
+from fsgreen.stats.sample import LEVEL, Floats
 from fsgreen.stats.summary import Estimate
 
 
@@ -184,7 +183,7 @@ class _Pair:
     """
 
     values: tuple[float, float]
-    resampled: NDArray[np.float64]
+    resampled: Floats
     n: int
     error: float = math.nan
     degrees: int = 0

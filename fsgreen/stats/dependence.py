@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fsgreen.stats.logratio import NO_SCATTER
-
-Floats = NDArray[np.float64]
+from fsgreen.stats.sample import Floats
 
 SUSPECT_LEVEL = 0.15
 """Level from which on dependence widens an interval, lenient as that for a wild cell (Bancroft

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats as distributions
 
 from fsgreen.stats.logratio import LogRatio
-from fsgreen.stats.sample import constant, sample_of
+from fsgreen.stats.sample import Floats, constant, sample_of
 from fsgreen.stats.summary import Estimate
 
 FEW = 8
@@ -105,9 +105,7 @@ def order_drift(
     return Drift(tau, between_p, between, within, last_over_first.difference_p())
 
 
-def _slope(
-    dummies: NDArray[np.float64], places: NDArray[np.float64], logs: NDArray[np.float64]
-) -> tuple[float, float, int]:
+def _slope(dummies: Floats, places: Floats, logs: Floats) -> tuple[float, float, int]:
     """Return slope, error and degrees of freedom (0: no slope) of what the dummies leave."""
     both = np.column_stack([places, logs])
     fit, _, rank, _ = np.linalg.lstsq(dummies, both, rcond=None)
@@ -121,7 +119,7 @@ def _slope(
     return slope, math.sqrt(residual / degrees / spread), degrees
 
 
-def _exact_p(order: NDArray[np.float64], values: NDArray[np.float64]) -> float:
+def _exact_p(order: Floats, values: Floats) -> float:
     """Return the share of all orders of the values that agree at least as far with the order."""
     first, second = np.triu_indices(order.size, 1)
     signs = np.sign(order[first] - order[second])

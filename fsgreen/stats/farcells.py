@@ -7,8 +7,8 @@ import functools
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fsgreen.stats.dependence import Floats
 from fsgreen.stats.logratio import NO_SCATTER
+from fsgreen.stats.sample import Floats
 
 FEWEST_CELLS = 3
 """Of two cells, what one is off the other is too, to the other side."""

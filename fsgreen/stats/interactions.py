@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fsgreen.stats.logratio import LogRatio
+from fsgreen.stats.sample import Floats
 from fsgreen.stats.summary import Estimate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.signal import find_peaks
 
+from fsgreen.stats.sample import Floats
 from fsgreen.stats.summary import Estimate, mean_ci
 
 ARRANGEMENTS = 10_000
@@ -32,12 +33,12 @@ class Peak:
     share: float
 
 
-def total_profile(profile: pd.DataFrame) -> NDArray[np.float64]:
+def total_profile(profile: pd.DataFrame) -> Floats:
     """Return operations by bucket, from bucket 0 on, over all rows with `bucket` and `work_ops`."""
     return np.bincount(profile["bucket"], weights=profile["work_ops"]).astype(float)
 
 
-def emd(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
+def emd(candidate: ArrayLike, baseline: ArrayLike) -> Floats:
     """Return the earth mover's distance of two profiles in buckets: 1 is a factor of two.
 
     Both are scaled to the same mass, so that the number of operations does not matter. In one
@@ -50,7 +51,7 @@ def emd(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.abs(_reached(candidate) - _reached(baseline)).sum(axis=-1))
 
 
-def shift(candidate: ArrayLike, baseline: ArrayLike) -> NDArray[np.float64]:
+def shift(candidate: ArrayLike, baseline: ArrayLike) -> Floats:
     """Return how many buckets the candidate is slower in the mean; negative where it is faster.
 
     The size of the shift is at most the distance; it is less where some operations became faster
@@ -128,7 +129,7 @@ def compare_profiles(candidate: pd.DataFrame, baseline: pd.DataFrame) -> pd.Data
     return table.sort_values("emd_buckets", ascending=False, kind="stable", ignore_index=True)
 
 
-def _reached(counts: ArrayLike) -> NDArray[np.float64]:
+def _reached(counts: ArrayLike) -> Floats:
     """Return the share of operations up to each bucket."""
     sums = np.cumsum(np.asarray(counts, dtype=float), axis=-1)
     total = sums[..., -1:]
@@ -137,7 +138,7 @@ def _reached(counts: ArrayLike) -> NDArray[np.float64]:
 
 def _stacked(
     candidate: pd.DataFrame, baseline: pd.DataFrame, blocks: list[int]
-) -> tuple[list[str], NDArray[np.float64]]:
+) -> tuple[list[str], Floats]:
     """Return operations, and counts of shape (operations, blocks of both cells, buckets)."""
     both = pd.concat([candidate.assign(cell=0), baseline.assign(cell=1)])
     sums = both.groupby(["operation", "cell", "block", "bucket"])["work_ops"].sum()
@@ -148,14 +149,14 @@ def _stacked(
     return operations, counts.reshape(len(operations), 2 * len(blocks), len(buckets))
 
 
-def _inside(distances: NDArray[np.float64], n: int) -> float:
+def _inside(distances: Floats, n: int) -> float:
     """Return the mean distance of two trials of the same cell; NaN with one trial each."""
     pairs = np.triu_indices(n, 1)
     both = np.concatenate([distances[:n, :n][pairs], distances[n:, n:][pairs]])
     return float(both.mean()) if both.size else math.nan
 
 
-def _separation_p(distances: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _separation_p(distances: Floats, n: int) -> Floats:
     """Return raw and family p of each operation, shape (operations, 2).
 
     `distances` has shape (operations, 2n, 2n); the first n trials are those of the candidate.
@@ -171,7 +172,7 @@ def _separation_p(distances: NDArray[np.float64], n: int) -> NDArray[np.float64]
     return np.column_stack([(ratio >= actual).mean(axis=1), (family >= actual).mean(axis=1)])
 
 
-def _arrangements(n: int) -> NDArray[np.float64]:
+def _arrangements(n: int) -> Floats:
     """Return ways to choose a group of n among 2n trials as rows of 0 and 1, the actual one first.
 
     The first trial is always chosen, for the two groups have no order.

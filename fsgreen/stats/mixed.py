@@ -14,7 +14,7 @@ from scipy import stats as distributions
 
 from fsgreen.stats.dependence import Dependence, dependence, logs_of_whole
 from fsgreen.stats.logratio import Scatter
-from fsgreen.stats.sample import LEVEL
+from fsgreen.stats.sample import LEVEL, Floats
 from fsgreen.stats.shape import normality_p
 
 WILD_LEVEL = 0.15
@@ -132,9 +132,7 @@ def mixed_model(trials: pd.DataFrame, cell: str, metric: str) -> MixedModel:
     )
 
 
-def _wild(
-    left: NDArray[np.float64], basis: NDArray[np.float64], of_cell: NDArray[np.intp]
-) -> NDArray[np.bool_]:
+def _wild(left: Floats, basis: Floats, of_cell: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for each cell whether its mean square is larger than that of the rest (F test)."""
     degrees = np.bincount(of_cell, 1 - (basis**2).sum(axis=1))
     squares = np.bincount(of_cell, left**2)
@@ -145,9 +143,7 @@ def _wild(
     return distributions.f.sf(excess, degrees, degrees.sum() - degrees) < WILD_LEVEL
 
 
-def _fit(
-    logs: NDArray[np.float64], design: NDArray[np.float64], of_block: NDArray[np.intp]
-) -> tuple[float, NDArray[np.float64]] | None:
+def _fit(logs: Floats, design: Floats, of_block: NDArray[np.intp]) -> tuple[float, Floats] | None:
     """Return the variance of blocks and the residuals; None without a fit."""
     from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -166,7 +162,7 @@ def _fit(
     return block_variance, residuals
 
 
-def _equal_variance_p(residuals: NDArray[np.float64], of_cell: NDArray[np.intp]) -> float:
+def _equal_variance_p(residuals: Floats, of_cell: NDArray[np.intp]) -> float:
     """Return the p of Brown and Forsythe over cells with three trials; NaN without two of them."""
     groups = [group.to_numpy() for _, group in pd.Series(residuals).groupby(of_cell)]
     groups = [group for group in groups if len(group) >= 3]

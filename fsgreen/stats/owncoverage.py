@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats as distributions
 
-from fsgreen.stats.dependence import Dependence, Floats, left_over
+from fsgreen.stats.dependence import Dependence, left_over
 from fsgreen.stats.farcells import far_p, off_medians
-from fsgreen.stats.sample import LEVEL
+from fsgreen.stats.sample import LEVEL, Floats
 
 LEAST_PERCENT = 90.0
 """An interval of 95 % that covers less often says so beside its number (rule 52)."""

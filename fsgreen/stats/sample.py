@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 LEVEL = 0.05
 """Level of every test: a p-value below it counts."""
 
+Floats = NDArray[np.float64]
 
-def sample_of(values: ArrayLike) -> NDArray[np.float64]:
+
+def sample_of(values: ArrayLike) -> Floats:
     """Return values as floats, shape (n,) with n at least 1.
 
     Raises ValueError if there is none, or one is NaN or infinite: it would vanish in a mean or
@@ -21,6 +23,6 @@ def sample_of(values: ArrayLike) -> NDArray[np.float64]:
     return sample
 
 
-def constant(sample: NDArray[np.float64]) -> bool:
+def constant(sample: Floats) -> bool:
     """Return whether all values of a sample are the same."""
     return bool(sample.min() == sample.max())

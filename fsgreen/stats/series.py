@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import ndimage
 from scipy import stats as distributions
+
+from fsgreen.stats.sample import Floats
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
 
@@ -86,7 +88,7 @@ def changepoints(values: ArrayLike) -> list[int]:
     return _segmented(series, noise * _long_run(raw))
 
 
-def _segmented(series: NDArray[np.float64], noise: float) -> list[int]:
+def _segmented(series: Floats, noise: float) -> list[int]:
     """Return the changes of the cheapest segmentation, each at the cost of the penalty."""
     n = series.size
     penalty = PER_CHANGE * math.log(n) * noise
@@ -109,7 +111,7 @@ def _segmented(series: NDArray[np.float64], noise: float) -> list[int]:
     return changes[::-1]
 
 
-def _beats_dependence(changes: Sequence[int], series: NDArray[np.float64]) -> bool:
+def _beats_dependence(changes: Sequence[int], series: Floats) -> bool:
     """Return whether changes tell more of a centred series than an AR(1) around one level does.
 
     By the criterion that found them, of which the AR(1) pays ln(n) for its coefficient.
@@ -124,7 +126,7 @@ def _beats_dependence(changes: Sequence[int], series: NDArray[np.float64]) -> bo
     return wandering > error * math.exp(cost / n)
 
 
-def _long_run(series: NDArray[np.float64]) -> float:
+def _long_run(series: Floats) -> float:
     """Return how many times the noise of first differences an AR(1) series has in its means.
 
     Its coefficient follows from second over first differences, which do not know the level (Chakar
@@ -177,17 +179,17 @@ def classify_cell(states: Sequence[str]) -> str:
     return state if 2 * count > len(classified) else "mixed"
 
 
-def _without_spikes(series: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
+def _without_spikes(series: Floats, limit: float) -> Floats:
     median = ndimage.median_filter(series, 3, mode="nearest")
     return np.where(np.abs(series - median) > limit, median, series)
 
 
-def _noise_variance(series: NDArray[np.float64]) -> float:
+def _noise_variance(series: Floats) -> float:
     """Return half the mean square of the steps, without the largest, which may be changes."""
     return _typical(np.diff(series) ** 2) / 2
 
 
-def _typical(squares: NDArray[np.float64]) -> float:
+def _typical(squares: Floats) -> float:
     """Return the mean of squares of normal values from the smaller of them; 0.0 of none."""
     if squares.size == 0:
         return 0.0

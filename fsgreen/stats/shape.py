@@ -7,10 +7,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats as distributions
 
-from fsgreen.stats.sample import LEVEL, constant, sample_of
+from fsgreen.stats.sample import LEVEL, Floats, constant, sample_of
 
 Shape = Literal["unremarkable", "long-tailed", "bimodal", "too few to tell"]
 TOO_FEW: Shape = "too few to tell"
@@ -116,7 +116,7 @@ def shape(values: ArrayLike) -> Shape:
     return TOO_FEW if sample.size < FEW else "unremarkable"
 
 
-def _hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[list[int], NDArray[np.float64]]:
+def _hull(x: Floats, y: Floats) -> tuple[list[int], Floats]:
     """Return the vertices of the greatest convex minorant of points, and its value at each x."""
     vertices: list[int] = []
     xs, ys = x.tolist(), y.tolist()
@@ -131,22 +131,22 @@ def _hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[list[int], ND
     return vertices, np.interp(x, x[vertices], y[vertices])
 
 
-def _skewnesses(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+def _skewnesses(samples: Floats) -> Floats:
     """Return the size of the skewness of each row."""
     centred = samples - samples.mean(axis=1, keepdims=True)
     return np.asarray(np.abs((centred**3).mean(axis=1)) / (centred**2).mean(axis=1) ** 1.5)
 
 
 @functools.cache
-def _null_skewnesses(n: int) -> NDArray[np.float64]:
+def _null_skewnesses(n: int) -> Floats:
     return _skewnesses(np.random.default_rng(0).normal(size=(NULL_SKEWNESSES, n)))
 
 
 @functools.cache
-def _null_dips(n: int) -> NDArray[np.float64]:
+def _null_dips(n: int) -> Floats:
     return np.array([dip(row) for row in np.random.default_rng(0).random((NULL_DIPS, n))])
 
 
-def _simulated_p(null: NDArray[np.float64], statistic: float) -> float:
+def _simulated_p(null: Floats, statistic: float) -> float:
     # Equal statistics may differ in the last bits.
     return float(1 + (null >= statistic * (1 - 1e-9)).sum()) / (1 + null.size)

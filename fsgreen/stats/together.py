@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats as distributions
+
+from fsgreen.stats.sample import Floats
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def random_effects(
     )
 
 
-def _same_p(apart: float, shares: NDArray[np.float64], degrees: NDArray[np.float64]) -> float:
+def _same_p(apart: float, shares: Floats, degrees: Floats) -> float:
     """Return the p-value of "means are the same" (Welch 1951), by their weighted squares."""
     k = shares.size
     unsure = float(((1 - shares) ** 2 / degrees).sum())
