@@ -30,8 +30,8 @@ OWN = frozenset(
 )
 """What fsgreen keeps in a data folder: one that holds nothing else needs no mark."""
 
-PLAN, IDENTITY = "plan.json", "campaign.json"
-"""Files of a campaign: the plan of its trials, and what it is measured on."""
+PLAN, IDENTITY, RECORD = "plan.json", "campaign.json", "trial.json"
+"""Files of a campaign: the plan of its trials, what it is measured on, and what a trial was."""
 
 ANALYSIS = (
     "40_reduce",

@@ -51,7 +51,7 @@ def _likeliest(plan: Plan) -> str | None:
     shared = {}
     for file in files:
         name = file.parent.name
-        if (paths.raw(name) / "plan.json").is_file() and read_plan(name).study == plan.study:
+        if (paths.raw(name) / paths.PLAN).is_file() and read_plan(name).study == plan.study:
             shared[name] = len({*read_plan(name).cells} & {*plan.cells})
     return max(reversed([*shared]), key=lambda name: shared[name], default=None)
 

@@ -20,13 +20,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 from fsgreen.design import Plan
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import FileName
+from fsgreen.paths import RECORD
 from fsgreen.reduce.parts import Part, WithAttached, reduced
 from fsgreen.schema import Strict
 from fsgreen.trace import MeterEnergy
 from fsgreen.trial import Trial, read_trial
 from fsgreen.trial.record import foreign
 
-RECORD = "trial.json"
 READ = ("power", "ops", "latency", "host")
 """The tables that a reduction reads: raw bytes of meters stay at home."""
 

@@ -12,8 +12,8 @@ from fsgreen import paths
 from fsgreen.design import PlannedTrial
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import is_plain
-from fsgreen.fleet.tasks import RECORD
 from fsgreen.fleet.turn import Turn
+from fsgreen.paths import RECORD
 from fsgreen.trial import TrialRecord
 from fsgreen.trial.record import foreign
 

@@ -18,7 +18,8 @@ from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.believed import Expected, began_unix_s, check, check_record
 from fsgreen.fleet.messages import Piece, Shelf
-from fsgreen.fleet.tasks import RECORD, digest
+from fsgreen.fleet.tasks import digest
+from fsgreen.paths import RECORD
 from fsgreen.trial import TrialRecord
 from fsgreen.trial.record import foreign
 

@@ -20,7 +20,8 @@ from fsgreen.durable import sync, whole
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.carry import check_same
 from fsgreen.fleet.given import Given, in_order
-from fsgreen.fleet.tasks import RECORD, digest
+from fsgreen.fleet.tasks import digest
+from fsgreen.paths import RECORD
 from fsgreen.trial import Trial
 from fsgreen.trial.folder import DISCARDED, SUPERSEDED
 from fsgreen.words import plural

@@ -16,9 +16,8 @@ from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.fleet.harness import Harness
 from fsgreen.fleet.messages import PIECE_B, Order, Piece, Place, Refusal, Rest, Shelf, Which, parsed
+from fsgreen.paths import RECORD
 from fsgreen.schema import Strict
-
-RECORD = "trial.json"
 
 
 class Tasks:

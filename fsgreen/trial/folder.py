@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen.errors import FsgreenError
+from fsgreen.paths import RECORD
 from fsgreen.trial.files import sha256_of
 from fsgreen.trial.moments import Phase
 from fsgreen.trial.record import TrialRecord, foreign
@@ -91,7 +92,7 @@ def read_trial(folder: Path, *, copy: bool = False) -> Trial:
 
     Raises FsgreenError if the folder holds no record, or not one of a known schema.
     """
-    record = TrialRecord.from_json(_read(folder / "trial.json"), folder)
+    record = TrialRecord.from_json(_read(folder / RECORD), folder)
     name = re.sub(r"\.\d+$", "", folder.name) if copy else folder.name
     if record.exit == "ok" and record.trial not in (folder.name, name):
         raise foreign(folder, f"the record is that of trial {record.trial}")

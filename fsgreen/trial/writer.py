@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import units
 from fsgreen.durable import sync
 from fsgreen.errors import FsgreenError
+from fsgreen.paths import RECORD
 from fsgreen.trial.files import SMALL, full_disk_explained, sha256_of, write_json
 from fsgreen.trial.record import TrialRecord
 
@@ -89,7 +90,7 @@ class TrialWriter:
     def _finish(self, record: TrialRecord, final: Path) -> Path:
         files = {file.name: sha256_of(file) for file in sorted(self.folder.iterdir())}
         with full_disk_explained(self.folder):
-            write_json(self.folder / "trial.json", record.but(files=files).to_json())
+            write_json(self.folder / RECORD, record.but(files=files).to_json())
             for file in self.folder.iterdir():
                 sync(file)
             sync(self.folder)

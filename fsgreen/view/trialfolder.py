@@ -23,12 +23,12 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import Chunk, Readings
 from fsgreen.meters.core.rawtrace import as_bytes
 from fsgreen.meters.core.registry import parser_of
+from fsgreen.paths import RECORD
 from fsgreen.trace import MeterInfo
 from fsgreen.trial import Phase
 from fsgreen.view.source import Work
 
 RAW = "power.raw"
-RECORD = "trial.json"
 
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError, StopIteration)
 """What is raised by a line that is not one of a raw trace."""

@@ -17,6 +17,7 @@ from fsgreen import design, trial
 from fsgreen.campaign import Campaign, outlook, status
 from fsgreen.campaign.pace import Pace
 from fsgreen.errors import FsgreenError
+from fsgreen.paths import PLAN
 from fsgreen.trial import Trial
 from fsgreen.view.look import boundary_note
 from fsgreen.view.trialfolder import TrialFolder
@@ -72,7 +73,7 @@ class Watch:
         """Return how far it is, None before it has a plan; raises FsgreenError if it is damaged."""
         folder = self._campaign.folder
         try:
-            planned_ns = (folder / "plan.json").stat().st_mtime_ns
+            planned_ns = (folder / PLAN).stat().st_mtime_ns
         except FileNotFoundError:
             return self._seen
         stamp = planned_ns, _trials(folder / "trials"), _trials(folder / "invalid")

@@ -56,11 +56,11 @@ def campaigns() -> tuple[dict[str, list[str]], list[str]]:
     """Return the campaigns that are here by study, and why others cannot be shown."""
     of_studies: dict[str, list[str]] = {}
     faults = []
-    for plan in sorted((paths.data() / "raw").glob("*/plan.json")):
+    for plan in sorted((paths.data() / "raw").glob(f"*/{paths.PLAN}")):
         name = plan.parent.name
         try:
             study = str(read_of_campaign(name, plan.name)["study"])
-            read_of_campaign(name, "campaign.json")
+            read_of_campaign(name, paths.IDENTITY)
         except (FsgreenError, KeyError) as error:
             faults.append(f"{name} is left out: {error}")
         else:
