@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fsgreen import audit, trace
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.testbeds import Mount
 from fsgreen.trace import MeterEnergy
 from fsgreen.trial import Check, Event, HarnessCost, MemoryUse, Phase, WorkSummary
@@ -106,7 +107,7 @@ def _fragmentation(mount: Mount) -> str:
 
 def check_scheduler(level: str, actual: str | None) -> Check:
     """Rule 40: the I/O scheduler is that of the level; `actual` is None if there is no choice."""
-    ok = level in ("as found", actual or "none")
+    ok = level in (AS_FOUND, actual or "none")
     return Check(40, ok, f"scheduler {level}" if ok else f"scheduler {actual} instead of {level}")
 
 

@@ -18,6 +18,7 @@ from fsgreen.labs.feedback import Choice, Mistake, Number, Task
 from fsgreen.labs.lab import Lab
 from fsgreen.simdisk.server import parameters
 from fsgreen.simdisk.virtual import replay
+from fsgreen.units import HOURS_A_YEAR, S_PER_HOUR
 
 FACTS = (
     "idle_w",
@@ -35,9 +36,7 @@ SHORT_S, LONG_S = 3.0, 120.0
 """Most requests come soon after the one before, the others minutes later: means, exponential."""
 
 TIMEOUTS_S = (0.5, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
-HOURS_A_YEAR = 8760
 SYSTEM = "SERVER"
-S_PER_HOUR = 3600
 
 CONCLUSIONS = {
     "break-even": "A shorter rest is cheaper with the platters turning.",

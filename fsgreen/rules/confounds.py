@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fsgreen.confounds import measured_sizes, upper_bounds_b_s
 from fsgreen.confounds.known import FLIGHT, PLACE, SCHEDULER
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.rules import served
 from fsgreen.rules.answer import (
     Answer,
@@ -60,7 +61,7 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
         record.trial
         for record in evidence.records
         if evidence.plan.levels(record.cell)["scheduler"]
-        not in ("as found", mounts[record.trial]["scheduler"] or "none")
+        not in (AS_FOUND, mounts[record.trial]["scheduler"] or "none")
     ]
     if other:
         return fired(f"another scheduler than declared in {named_trials(other)}")

@@ -28,6 +28,10 @@ AGREEMENT = 0.10
 """Largest relative difference between values of one reading of a sound meter that give the same
 power, such as W and V * I * power factor."""
 
+LEAST_VA = 10.0
+"""Apparent power below which volts and amperes are not checked: meters for plugs sense no current
+below some watts. A Watts Up shows 0 A below 5 W, a power factor of 1, and the watts as VA."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

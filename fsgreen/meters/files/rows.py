@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fsgreen.meters.core.readings import NAN, Floats, Mask
+from fsgreen.meters.core.readings import LEAST_VA, NAN, Floats, Mask
 from fsgreen.meters.files.checks import (
     EXPORT_AGAIN,
     Flags,
@@ -21,9 +21,8 @@ from fsgreen.meters.files.checks import (
 from fsgreen.meters.files.numbers import POINT, UNREAD, last_step, numbers, unusual
 from fsgreen.meters.files.text import Report
 
-LEAST_VA = 10.0
-"""Apparent power below which nothing is checked. Plug meters sense no current below some watts (a
-Watts Up below 5)."""
+MARGIN_W = 1.0
+"""The difference that is allowed between small powers and volts times amperes."""
 
 GIVEN = ("power", "energy", "energy_each")
 """Quantities that each row must have."""

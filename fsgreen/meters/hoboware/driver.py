@@ -23,7 +23,7 @@ from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import Stamps, decide_times, offset_s, on_utc
 from fsgreen.meters.files.numbers import decide_style, last_step, numbers
-from fsgreen.meters.files.rows import Column, contradict, mark_unsound, timed
+from fsgreen.meters.files.rows import MARGIN_W, Column, contradict, mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode, some
 from fsgreen.meters.hoboware.layout import LABEL, SERIAL, Header, Table, layout
 from fsgreen.units import JOULES_PER_WH
@@ -40,8 +40,6 @@ RANGE_W = 1800.0
 PRODUCT = re.compile(r"Product: *(.*)")
 DETAIL_OFFSET = re.compile(r"GMT([+-]\d\d:\d\d)")
 ENERGY_AGREEMENT = 0.2
-MARGIN_W = 1.0
-"""The difference that is allowed between small powers and volts times amperes."""
 
 LIMITS = {"voltage": 300.0, "current": 30.0, "factor": 1.05}
 POWER_RANGES = 2.0

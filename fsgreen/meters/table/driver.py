@@ -24,14 +24,13 @@ from fsgreen.meters.files import rows as files
 from fsgreen.meters.files.checks import Flags, imported, mark_steps
 from fsgreen.meters.files.dates import UNIX_S
 from fsgreen.meters.files.numbers import POINT, decide_style
-from fsgreen.meters.files.rows import Column, Rows, mark_unsound, timed
+from fsgreen.meters.files.rows import MARGIN_W, Column, Rows, mark_unsound, timed
 from fsgreen.meters.files.text import Report, decode
 from fsgreen.meters.table.declared import FIRST, Shape, TableSettings
 from fsgreen.meters.table.lines import Cells, quantity_cells, shown_columns, table_rows
 from fsgreen.meters.table.moments import added, held, row_times
 from fsgreen.units import JOULES_PER_WH
 
-MARGIN_W = 1.0
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+")
 COVERS = {"wall": ("system",), "dc-rail": ("disk",), "cpu": ("cpu",), "modelled": ("system",)}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fsgreen.meters.core.base import Chunk
-from fsgreen.meters.core.readings import AGREEMENT, NAN, Reading
+from fsgreen.meters.core.readings import AGREEMENT, LEAST_VA, NAN, Reading
 from fsgreen.trace import MeterInfo
 
 IGNORED = b"\r\n\t\0"
@@ -23,10 +23,6 @@ NOT_LOGGED = "_"
 
 COUNTS = {"W": 10, "V": 10, "A": 1000, "WH": 10, "PF": 100, "PC": 1, "VA": 10}
 """The number of counts in one unit, by the names of the used columns in the header packet."""
-
-LEAST_VA = 10.0
-"""Below about 5 W, the meter senses no current: it shows 0 A, a power factor of 1, and the watts as
-VA. Fewer VA than this say nothing about the amperes."""
 
 ACCURACY: dict[str, Any] = {
     "resolution_w": 0.1,

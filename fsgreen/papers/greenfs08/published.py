@@ -10,9 +10,8 @@ from fsgreen.analysis.claims.source import Numbers
 from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import Band, Part, about
 from fsgreen.papers.greenfs08.reference import DISKS, NETWORKS, Printed, crossover_mb
+from fsgreen.units import HOURS_A_YEAR, S_PER_HOUR
 
-HOURS_A_YEAR = 8760
-S_PER_HOUR = 3600
 BREAK_EVEN_S = 16
 """Of section 5.1: the shortest rest that pays for a stop of a notebook's disk."""
 HUNDREDS_MB = 100.0
