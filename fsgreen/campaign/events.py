@@ -23,7 +23,6 @@ class OffersEvents(Protocol):
 
     def events(self) -> Mapping[str, Callable[[], None]]:
         """Return the events as callables by name. A call may raise FsgreenError."""
-        ...
 
 
 def offered(sources: Iterable[object]) -> dict[str, Callable[[], None]]:

@@ -14,7 +14,6 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """Return the name."""
-        ...
 
 
 T = TypeVar("T", bound=Named)

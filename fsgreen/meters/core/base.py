@@ -36,7 +36,6 @@ class Parser(Protocol):
 
         A parser for many readings per second returns them as `Readings`.
         """
-        ...
 
 
 class Meter(Protocol):
@@ -48,23 +47,18 @@ class Meter(Protocol):
 
     def describe(self) -> MeterInfo:
         """Return the description of the meter, as identified when it was opened."""
-        ...
 
     def start(self) -> None:
         """Begin to deliver bytes. A lost meter is opened again, and must be the same one."""
-        ...
 
     def read(self, timeout_s: float) -> Chunk | None:
         """Return the next bytes; None if there are none within `timeout_s`."""
-        ...
 
     def stop(self) -> None:
         """Stop delivering bytes. It may be called on a stopped or lost meter."""
-        ...
 
     def close(self) -> None:
         """Release the port. It may be repeated."""
-        ...
 
 
 class Emulator(Protocol):
@@ -77,7 +71,6 @@ class Emulator(Protocol):
     @property
     def reached_by(self) -> Mapping[str, Any]:
         """The settings with which the driver connects to it."""
-        ...
 
 
 EmulatorOf = Callable[[Callable[[], float], str], Emulator]

@@ -199,7 +199,6 @@ class Sampler(Protocol):
 
     def sample(self) -> dict[str, float]:
         """Return one row of `host.parquet`: `COLUMNS`."""
-        ...
 
 
 class HostSampler:
