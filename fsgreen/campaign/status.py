@@ -95,7 +95,7 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
     lacking = int(plan.bounds["minimum_trials"]) - plan.profile.last_block
     if lacking > 0:
         yield (
-            f"  to gain   {plural(lacking, "more block")} than planned would bring every cell to "
+            f"  to gain   {plural(lacking, 'more block')} than planned would bring every cell to "
             f"{plan.bounds['minimum_trials']:g} trials, the fewest for a verdict"
         )
         yield (
@@ -108,13 +108,13 @@ def _widths(plan: Plan, trials: Trials, pace: Pace) -> Iterator[str]:
         if prospect.needed > plan.profile.last_block:
             state += f"; the plan ends with block {plan.profile.last_block}"
         yield (
-            f"  to gain   {plural(prospect.blocks, "more block")} would bring {_name(prospect.cell)} within "
-            f"{target}: {spell(prospect.duration_s)} ({state})"
+            f"  to gain   {plural(prospect.blocks, 'more block')} would bring "
+            f"{_name(prospect.cell)} within {target}: {spell(prospect.duration_s)} ({state})"
         )
     if len(wide) > 1:
         most = max(prospect.blocks for prospect in wide)
         yield (
-            f"  to gain   {plural(most, "more block")} would bring all {len(wide)} within "
+            f"  to gain   {plural(most, 'more block')} would bring all {len(wide)} within "
             f"{target}: {spell(outlook.together_s(plan, wide, pace))}"
         )
     blocks = plan.profile.blocks
