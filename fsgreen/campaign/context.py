@@ -25,33 +25,23 @@ from fsgreen.workloads import Outcome, Workload
 
 @dataclass(frozen=True)
 class TrialContext:
-    """What the trials of a campaign share.
-
-    Attributes
-    ----------
-    campaign, plan, testbed
-        Where their records go, their plan, and where they run.
-    meters, infos : mapping
-        The open meters, and the description of each, by name.
-    efficiency_meters : tuple of str
-        The meters of the idle band and of the efficiency. They have one boundary.
-    workloads : mapping
-        The workload for the levels that a cell has of workload factors.
-    identity : mapping
-        `campaign.json`.
-    beside : tuple of Testbed
-        More testbeds of the same kind, for trials that are ready side by side.
-    """
+    """What the trials of a campaign share."""
 
     campaign: Campaign
     plan: Plan
     testbed: Testbed
+    """Where their records go, their plan, and where they run."""
     meters: Mapping[str, Meter]
     infos: Mapping[str, MeterInfo]
+    """The open meters, and the description of each, by name."""
     efficiency_meters: tuple[str, ...]
+    """The meters of the idle band and of the efficiency. They have one boundary."""
     workloads: Workloads
+    """The workload for the levels that a cell has of workload factors."""
     identity: Mapping[str, Any]
+    """`campaign.json`."""
     beside: tuple[Testbed, ...] = ()
+    """More testbeds of the same kind, for trials that are ready side by side."""
 
     @property
     def testbeds(self) -> tuple[Testbed, ...]:
@@ -78,55 +68,38 @@ class Prepared:
 
 @dataclass
 class RunningTrial:
-    """The state of a running trial: what its phases use, and what they find.
-
-    Attributes
-    ----------
-    context : TrialContext
-        What it shares with other trials.
-    planned : PlannedTrial
-        The trial in the plan.
-    capture : Capture
-        Records the meters.
-    testbed : Testbed
-        Where it runs.
-    phases, events, checks : list
-        The phases, events and checks so far, in their order.
-    prepared, outcome, flush : optional
-        The results of `prepare`, of the work and of `flush`; None until then.
-    memory : MemoryUse, optional
-        The use of a limited memory.
-    simulated : dict
-        What the record keeps of a simulated disk (`simulated.watched`).
-    devices : dict
-        The traffic of each device, if there are several (`passed.since`).
-    harness : HarnessCost
-        The processor time of the harness while the workload ran.
-    guest : GuestTime, optional
-        The processor time that a guest took from this machine, if the workload ran in one.
-    failure : str, optional
-        Why the trial failed: its work is not known.
-    beside : Beside, optional
-        The trials that it takes turns with.
-    """
+    """The state of a running trial: what its phases use, and what they find."""
 
     context: TrialContext
+    """What it shares with other trials."""
     planned: PlannedTrial
+    """The trial in the plan."""
     capture: Capture
+    """Records the meters."""
     testbed: Testbed
+    """Where it runs."""
     phases: list[Phase] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
+    """The phases, events and checks so far, in their order."""
     prepared: Prepared | None = None
     outcome: Outcome | None = None
     flush: Flush | None = None
+    """The results of `prepare`, of the work and of `flush`; None until then."""
     memory: MemoryUse | None = None
+    """The use of a limited memory."""
     simulated: dict[str, Any] = field(default_factory=dict)
+    """What the record keeps of a simulated disk (`simulated.watched`)."""
     devices: dict[str, dict[str, float]] = field(default_factory=dict)
+    """The traffic of each device, if there are several (`passed.since`)."""
     harness: HarnessCost = field(default_factory=lambda: HarnessCost(0.0, 0.0))
+    """The processor time of the harness while the workload ran."""
     guest: GuestTime | None = None
+    """The processor time that a guest took from this machine, if the workload ran in one."""
     failure: str | None = None
+    """Why the trial failed: its work is not known."""
     beside: Beside | None = None
+    """The trials that it takes turns with."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -32,26 +32,18 @@ Side = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the gate says of a comparison.
-
-    Attributes
-    ----------
-    state : str
-        passed: nothing endangers it, or what does is shown to be smaller than the effect.
-        flagged: a confound may be as large as the effect. unknown: it is endangered by one whose
-        size was not measured, or could be chance and is not shown to be smaller.
-    confound : str
-        The worst that endangers it; "none" where nothing does.
-    size_percent : float
-        The size of that confound.
-    reason : str
-        In words, with the numbers.
-    """
+    """What the gate says of a comparison."""
 
     state: State
+    """passed: nothing endangers it, or what does is shown to be smaller than the effect. flagged: a
+    confound may be as large as the effect. unknown: it is endangered by one whose size was not
+    measured, or could be chance and is not shown to be smaller."""
     confound: str = "none"
+    """The worst that endangers it; "none" where nothing does."""
     size_percent: float = math.nan
+    """The size of that confound."""
     reason: str = ""
+    """In words, with the numbers."""
 
 
 PASSED = Ruling("passed")

@@ -12,34 +12,23 @@ from fsgreen.confounds.zones import with_zones
 
 @dataclass(frozen=True)
 class Confound:
-    """Something beside what is compared that changes how fast a testbed is.
-
-    Attributes
-    ----------
-    name : str
-        As in tables; never that of a factor.
-    part : str
-        The part of `confounds.json` that holds its curve.
-    by, value : str
-        The columns of a level, and of what changes with it.
-    within : str, optional
-        A column inside whose levels it is looked at: reads and writes apart, say.
-    factors : frozenset of str
-        Factors of a cell in which two cells differ where they differ in this.
-    of_each_reader : bool
-        Whether it changes the times of single readers alone, and not what they do together.
-    prepare : function
-        What makes the curve of the part.
-    """
+    """Something beside what is compared that changes how fast a testbed is."""
 
     name: str
+    """As in tables; never that of a factor."""
     part: str
+    """The part of `confounds.json` that holds its curve."""
     by: str
     value: str
+    """The columns of a level, and of what changes with it."""
     factors: frozenset[str]
+    """Factors of a cell in which two cells differ where they differ in this."""
     within: str | None = None
+    """A column inside whose levels it is looked at: reads and writes apart, say."""
     of_each_reader: bool = False
+    """Whether it changes the times of single readers alone, and not what they do together."""
     prepare: Callable[[pd.DataFrame], pd.DataFrame] = lambda curve: curve
+    """What makes the curve of the part."""
 
 
 def _rates(runs: pd.DataFrame) -> pd.DataFrame:

@@ -17,29 +17,21 @@ from fsgreen.confounds.known import KNOWN, Confound
 
 @dataclass(frozen=True)
 class Size:
-    """What a confound alone can change, in per cent of the slower side.
-
-    Attributes
-    ----------
-    percent : float
-        The median of the fastest level over that of the slowest, less 1; NaN if not measured.
-    low_percent, high_percent : float
-        95 % interval, Student's over the logarithms of the ratios pass by pass; NaN with one pass.
-    scatter_percent : float
-        How far the values of a level typically range.
-    difference_p : float
-        Kruskal and Wallis: no difference by level. NaN with so few passes that no difference
-        could be more than chance.
-    between : str
-        Slowest and fastest level, in words.
-    """
+    """What a confound alone can change, in per cent of the slower side."""
 
     percent: float
+    """The median of the fastest level over that of the slowest, less 1; NaN if not measured."""
     low_percent: float
     high_percent: float
+    """95 % interval, Student's over the logarithms of the ratios pass by pass; NaN with one
+    pass."""
     scatter_percent: float
+    """How far the values of a level typically range."""
     difference_p: float
+    """Kruskal and Wallis: no difference by level. NaN with so few passes that no difference could
+    be more than chance."""
     between: str = ""
+    """Slowest and fastest level, in words."""
 
     @property
     def measured(self) -> bool:

@@ -28,41 +28,28 @@ _NAME = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True)
 class Factor:
-    """A property of cells, of which a study may vary the level.
-
-    Attributes
-    ----------
-    name : str
-        The name in studies, records and tables, with its unit (`block_size_b`).
-    owner : {"workload", "stack", "device", "state"}
-        What has the property. The workload gets it as a variable. The stack makes the file system
-        with it. The device is set to it. The trial makes and verifies a state.
-    kind : {"name", "count", "number", "switch"}
-        The type of its levels: words of letters, digits and `_.+-`; whole numbers from 1; numbers;
-        booleans.
-    meaning : str
-        What the property is, for the documentation.
-    levels : tuple
-        All levels. Empty if the owner or the kernel decides which levels exist.
-    label : str
-        The format of a level in the name of a trial.
-    spelling : str
-        The format of a level in texts and tables for people.
-    default : Level, optional
-        The level if neither the cell nor the constants of the study have one.
-    unset : str
-        The words for the absence of a level.
-    """
+    """A property of cells, of which a study may vary the level."""
 
     name: str
+    """The name in studies, records and tables, with its unit (`block_size_b`)."""
     owner: Owner
+    """What has the property. The workload gets it as a variable. The stack makes the file system
+    with it. The device is set to it. The trial makes and verifies a state."""
     kind: Kind = "name"
+    """The type of its levels: words of letters, digits and `_.+-`; whole numbers from 1; numbers;
+    booleans."""
     meaning: str = ""
+    """What the property is, for the documentation."""
     levels: tuple[Level, ...] = ()
+    """All levels. Empty if the owner or the kernel decides which levels exist."""
     label: str = "{}"
+    """The format of a level in the name of a trial."""
     spelling: str = "{}"
+    """The format of a level in texts and tables for people."""
     default: Level | None = None
+    """The level if neither the cell nor the constants of the study have one."""
     unset: str = "not set"
+    """The words for the absence of a level."""
 
     def check(self, level: Any) -> str | None:
         """Return what is wrong with a level, as a sentence; None if nothing is."""

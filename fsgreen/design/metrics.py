@@ -14,33 +14,23 @@ from fsgreen.design.registry import Registry
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a cell: the sum of one quantity over its trials, divided by that of another.
-
-    Attributes
-    ----------
-    name : str
-        The name in studies and tables.
-    above, below : str
-        Numerator and denominator: a column of `trials.csv`, or a product of columns
-        ("bandwidth_b_s * duration_s"). Without `below`, the metric is a mean over trials.
-    unit : str
-        The unit as the end of a column's name: "ops_s".
-    higher_is_better : bool
-        Whether a higher value is better.
-    modelled_from : str
-        The quantity from which a model computes it; "" if it is measured. A modelled metric decides
-        no claim.
-    published_as : tuple of str
-        Its names in `data/reference/claims.yaml`.
-    """
+    """A number of a cell: the sum of one quantity over its trials, divided by that of another."""
 
     name: str
+    """The name in studies and tables."""
     above: str
     below: str = ""
+    """Numerator and denominator: a column of `trials.csv`, or a product of columns ("bandwidth_b_s
+    * duration_s"). Without `below`, the metric is a mean over trials."""
     unit: str = ""
+    """The unit as the end of a column's name: "ops_s"."""
     higher_is_better: bool = True
+    """Whether a higher value is better."""
     modelled_from: str = ""
+    """The quantity from which a model computes it; "" if it is measured. A modelled metric decides
+    no claim."""
     published_as: tuple[str, ...] = ()
+    """Its names in `data/reference/claims.yaml`."""
 
     @property
     def column(self) -> str:

@@ -38,50 +38,35 @@ class Windows:
 
 @dataclass(frozen=True)
 class Profile:
-    """How much of a study is measured, and for how long.
-
-    Attributes
-    ----------
-    name : str
-        The name of the profile.
-    matrices : tuple of str
-        The names of the matrices whose cells are measured.
-    blocks : int
-        Number of passes over all cells.
-    most_blocks : int, optional
-        Largest number of passes. Until then, cells whose interval is too wide get more blocks
-        (`design.sequential`). Without it, all cells end after `blocks`.
-    idle_s, warmup_s, measure_s, settle_limit_s : float
-        Lengths of the phases. `settle_limit_s` is the longest wait for idle power. If a trial has
-        windows, `measure_s` is the length of all of them.
-    scale : mapping of workload to float
-        Factor on the published number of files; for oltp, on the size of a file.
-    image_b : int
-        Size of the file system under test in bytes.
-    bounds : mapping, optional
-        Bounds that add to those of the study, or replace them.
-    constants : mapping, optional
-        Constants that add to those of the study, or replace them.
-    events : tuple of PlannedEvent
-        Events of the device, the stack or the workload in each trial.
-    windows : Windows, optional
-        The windows in which cells take turns. Without them, one trial runs after another.
-    """
+    """How much of a study is measured, and for how long."""
 
     name: str
+    """The name of the profile."""
     matrices: tuple[str, ...]
+    """The names of the matrices whose cells are measured."""
     blocks: int
+    """Number of passes over all cells."""
     idle_s: float
     warmup_s: float
     measure_s: float
     settle_limit_s: float
+    """Lengths of the phases. `settle_limit_s` is the longest wait for idle power. If a trial has
+    windows, `measure_s` is the length of all of them."""
     scale: Mapping[str, float]
+    """Factor on the published number of files; for oltp, on the size of a file."""
     image_b: int
+    """Size of the file system under test in bytes."""
     most_blocks: int | None = None
+    """Largest number of passes. Until then, cells whose interval is too wide get more blocks
+    (`design.sequential`). Without it, all cells end after `blocks`."""
     bounds: Mapping[str, float] | None = None
+    """Bounds that add to those of the study, or replace them."""
     constants: Mapping[str, Any] | None = None
+    """Constants that add to those of the study, or replace them."""
     events: tuple[PlannedEvent, ...] = ()
+    """Events of the device, the stack or the workload in each trial."""
     windows: Windows | None = None
+    """The windows in which cells take turns. Without them, one trial runs after another."""
 
     @property
     def interval_s(self) -> float:
@@ -128,85 +113,58 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """What a study leaves out, and why (rules 1 and 6).
-
-    Attributes
-    ----------
-    what, why : str
-        What is left out, and the reason. Exclusions with the same words are one in the plan.
-    factor : str, optional
-        The factor of which levels are left out. `scale` and `measure_s` stand for those of
-        profiles, which are smaller. Without a factor, no rule can tell what the exclusion covers.
-    levels : tuple
-        The levels that are left out. Empty means all levels that the plan does not have.
-    profiles : tuple of str
-        The profiles that it is about. Empty means all.
-    only_there : bool
-        Whether it is only in the plans of its profiles. So a new profile does not change the plans
-        of the others.
-    since : str
-        What became of the reason after plans were made with it. It is in no plan, so campaigns keep
-        what was declared before they were measured.
-    """
+    """What a study leaves out, and why (rules 1 and 6)."""
 
     what: str
     why: str
+    """What is left out, and the reason. Exclusions with the same words are one in the plan."""
     factor: str | None = None
+    """The factor of which levels are left out. `scale` and `measure_s` stand for those of profiles,
+    which are smaller. Without a factor, no rule can tell what the exclusion covers."""
     levels: tuple[Level, ...] = ()
+    """The levels that are left out. Empty means all levels that the plan does not have."""
     profiles: tuple[str, ...] = ()
+    """The profiles that it is about. Empty means all."""
     only_there: bool = False
+    """Whether it is only in the plans of its profiles. So a new profile does not change the plans
+    of the others."""
     since: str = ""
+    """What became of the reason after plans were made with it. It is in no plan, so campaigns keep
+    what was declared before they were measured."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A declared experiment, as its file states it.
-
-    Attributes
-    ----------
-    name, title, question : str
-        The name of its file, and title and question of its report.
-    seed : int
-        The seed of the order of trials and of the contents of files.
-    baseline : Cell
-        The cell that every block has (rule 4).
-    constants : mapping
-        What is the same in all cells: levels of factors, and notes in words.
-    bounds : mapping
-        The numbers of `studyfile.BOUNDS`, some of them replaced.
-    exclusions : tuple of Exclusion
-        What is left out, and why.
-    matrices, profiles : mapping
-        Cells by name of the matrix, and profiles by name.
-    factors : tuple of Factor
-        Factors that the study declares itself.
-    workloads : mapping
-        Workloads that the study declares itself, as in its file.
-    metrics : tuple of str
-        Names of the metrics in which cells are compared.
-    comparisons : tuple of Comparison
-        What is compared. Empty means all factors that the plan varies (`analysis.comparisons`).
-    treatments : tuple of str
-        Factors in which compared cells may differ. These cells share the model of their scatter.
-        Empty means file system, option and the factors of comparisons.
-    efficiency : mapping, optional
-        The meters of the efficiency: `{boundary: wall}` or `{meters: [rail]}`. Without it, all
-        meters must have one boundary, and the efficiency is over all of them.
-    """
+    """A declared experiment, as its file states it."""
 
     name: str
     title: str
     question: str
+    """The name of its file, and title and question of its report."""
     seed: int
+    """The seed of the order of trials and of the contents of files."""
     baseline: Cell
+    """The cell that every block has (rule 4)."""
     constants: Mapping[str, Any]
+    """What is the same in all cells: levels of factors, and notes in words."""
     bounds: Mapping[str, float]
+    """The numbers of `studyfile.BOUNDS`, some of them replaced."""
     exclusions: tuple[Exclusion, ...]
+    """What is left out, and why."""
     matrices: Mapping[str, tuple[Cell, ...]]
     profiles: Mapping[str, Profile]
+    """Cells by name of the matrix, and profiles by name."""
     factors: tuple[Factor, ...] = ()
+    """Factors that the study declares itself."""
     workloads: Mapping[str, Any] = field(default_factory=dict)
+    """Workloads that the study declares itself, as in its file."""
     metrics: tuple[str, ...] = ("throughput", "efficiency")
+    """Names of the metrics in which cells are compared."""
     comparisons: tuple[Comparison, ...] = ()
+    """What is compared. Empty means all factors that the plan varies (`analysis.comparisons`)."""
     treatments: tuple[str, ...] = ()
+    """Factors in which compared cells may differ. These cells share the model of their scatter.
+    Empty means file system, option and the factors of comparisons."""
     efficiency: Mapping[str, Any] | None = None
+    """The meters of the efficiency: `{boundary: wall}` or `{meters: [rail]}`. Without it, all
+    meters must have one boundary, and the efficiency is over all of them."""

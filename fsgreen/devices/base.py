@@ -28,86 +28,57 @@ class Availability(NamedTuple):
 
 @dataclass(frozen=True)
 class GuestAsked:
-    """The settings of the guest of a virtual machine.
-
-    Attributes
-    ----------
-    clock : {"auto", "kvm", "tcg"}
-        The processor: this machine's (kvm), an emulated one (tcg), or this machine's if that works
-        (auto).
-    drive : {"virtio", "nvme", "null"}
-        The disk: an image behind virtio, an image behind NVMe, or a null block device in the
-        guest's memory.
-    memory_mib : int
-        The memory of the guest.
-    dirty_mib : int, optional
-        The limit of its dirty pages. The default is its kernel's own limit.
-    drive_mib_s, drive_iops : int, optional
-        The limits that QEMU sets for the image of its disk: MiB per second, requests per second.
-    drive_zone_mib : int, optional
-        The size of a zone if the disk is zoned: NVMe or null.
-    """
+    """The settings of the guest of a virtual machine."""
 
     clock: Literal["auto", "kvm", "tcg"] = "auto"
+    """The processor: this machine's (kvm), an emulated one (tcg), or this machine's if that works
+    (auto)."""
     drive: Literal["virtio", "nvme", "null"] = "virtio"
+    """The disk: an image behind virtio, an image behind NVMe, or a null block device in the guest's
+    memory."""
     memory_mib: int = 1024
+    """The memory of the guest."""
     dirty_mib: int | None = None
+    """The limit of its dirty pages. The default is its kernel's own limit."""
     drive_mib_s: int | None = None
     drive_iops: int | None = None
+    """The limits that QEMU sets for the image of its disk: MiB per second, requests per second."""
     drive_zone_mib: int | None = None
+    """The size of a zone if the disk is zoned: NVMe or null."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a device for all cells. None leaves a setting to the device.
-
-    Attributes
-    ----------
-    size_b : int
-        The size of the file system in bytes; for a directory, the free space that it needs.
-    folder : Path, optional
-        The folder of images, mount points or files.
-    in_memory : bool
-        Whether an image is in RAM.
-    scheduler : str, optional
-        The I/O scheduler of cells that name none.
-    simulated : Disk, optional
-        The simulated disk of cells that name none.
-    queue_depth : int, optional
-        The most commands that the disk takes at once, for cells that name no depth.
-    partition : int, optional
-        The partition of the real disk, for cells that name none. Without it, they get the whole
-        disk.
-    listed : ListedDisk, optional
-        The real disk that the testbed file names.
-    guest : GuestAsked, optional
-        The settings of the guest of a virtual machine.
-    """
+    """The settings of a device for all cells. None leaves a setting to the device."""
 
     size_b: int
+    """The size of the file system in bytes; for a directory, the free space that it needs."""
     folder: Path | None = None
+    """The folder of images, mount points or files."""
     in_memory: bool = False
+    """Whether an image is in RAM."""
     scheduler: str | None = None
+    """The I/O scheduler of cells that name none."""
     simulated: Disk | None = None
+    """The simulated disk of cells that name none."""
     queue_depth: int | None = None
+    """The most commands that the disk takes at once, for cells that name no depth."""
     partition: int | None = None
+    """The partition of the real disk, for cells that name none. Without it, they get the whole
+    disk."""
     listed: ListedDisk | None = None
+    """The real disk that the testbed file names."""
     guest: GuestAsked | None = None
+    """The settings of the guest of a virtual machine."""
 
 
 class Device(Protocol):
-    """What a stack is built on. Every method may be called again, in any order, without harm.
-
-    Attributes
-    ----------
-    kind : str
-        The name of its kind of testbed.
-    work : WorkFolder
-        The folder in which the device and its stack keep their files.
-    """
+    """What a stack is built on. Every method may be called again, in any order, without harm."""
 
     kind: str
+    """The name of its kind of testbed."""
     work: WorkFolder
+    """The folder in which the device and its stack keep their files."""
 
     def __init__(self, settings: Settings) -> None:
         """Make or find the device. Raises `FsgreenError` if that is not possible."""

@@ -20,30 +20,20 @@ ROTATING = (
 
 @dataclass(frozen=True)
 class DeviceState:
-    """A state that a device was brought into before a trial, and the counters that show it.
-
-    Attributes
-    ----------
-    name : str
-        A level of the factor `device`.
-    written_b : int
-        Bytes written to the device for that, as the kernel counted them, without mkfs.
-    discarded_b : int
-        Bytes discarded for that on the disk below; 0 if it takes no discards.
-    size_b : int
-        The size of the device. If the disk was restored, the two counts above must reach it.
-    left : str or None
-        Why the disk below was not restored; None if it was, or if an aged image was put back.
-    remembers : bool or None
-        Whether the state therefore depends on writes of earlier trials; None if unknown.
-    """
+    """A state that a device was brought into before a trial, and the counters that show it."""
 
     name: str
+    """A level of the factor `device`."""
     written_b: int
+    """Bytes written to the device for that, as the kernel counted them, without mkfs."""
     discarded_b: int
+    """Bytes discarded for that on the disk below; 0 if it takes no discards."""
     size_b: int
+    """The size of the device. If the disk was restored, the two counts above must reach it."""
     left: str | None = None
+    """Why the disk below was not restored; None if it was, or if an aged image was put back."""
     remembers: bool | None = False
+    """Whether the state therefore depends on writes of earlier trials; None if unknown."""
 
 
 class Volume(ABC):

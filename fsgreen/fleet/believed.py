@@ -26,22 +26,15 @@ NUMBERS = ("started_unix_s", "idle_power_w", "idle_band_w")
 
 @dataclass(frozen=True)
 class Expected:
-    """What home expects of a testbed.
-
-    Attributes
-    ----------
-    is_plan : callable
-        Whether the values of `plan.json` are those of the trials that are to be measured.
-    trial : callable
-        The trial of that plan that has a name; None where none has it.
-    turn : Turn
-        That of who checks something: of many testbeds one does in a turn of the loop, so that home
-        answers the others between.
-    """
+    """What home expects of a testbed."""
 
     is_plan: Callable[[dict[str, Any]], bool]
+    """Whether the values of `plan.json` are those of the trials that are to be measured."""
     trial: Callable[[str], PlannedTrial | None]
+    """The trial of that plan that has a name; None where none has it."""
     turn: Turn = field(default_factory=Turn)
+    """That of who checks something: of many testbeds one does in a turn of the loop, so that home
+    answers the others between."""
 
 
 def check(name: str, file: Path, expected: Expected) -> None:

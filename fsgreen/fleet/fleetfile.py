@@ -64,27 +64,18 @@ class Table(Declared):
 
 @dataclass(frozen=True)
 class Fleet:
-    """Testbeds that measure one study side by side.
-
-    Attributes
-    ----------
-    file : Path
-        The fleet file.
-    home : str
-        Where their trials are brought, HOST:PORT.
-    testbeds : tuple of str
-        Their names.
-    certificates : Path, optional
-        The folder of what its members show each other; None where nobody asks, on one machine.
-    design : {"replicate", "share"}
-        Whether each testbed measures all cells, or they share the blocks of one plan.
-    """
+    """Testbeds that measure one study side by side."""
 
     file: Path
+    """The fleet file."""
     home: str
+    """Where their trials are brought, HOST:PORT."""
     testbeds: tuple[str, ...]
+    """Their names."""
     certificates: Path | None
+    """The folder of what its members show each other; None where nobody asks, on one machine."""
     design: Design = "replicate"
+    """Whether each testbed measures all cells, or they share the blocks of one plan."""
 
     @property
     def host(self) -> str:

@@ -52,28 +52,20 @@ AS_PARTS = {
 
 @dataclass(frozen=True)
 class Gathered:
-    """Files of results, and what they say.
-
-    Attributes
-    ----------
-    files : sequence of Path
-        In the order of their numbers, from 1 on.
-    results : sequence of Results
-        What each holds.
-    each : DataFrame
-        A row for each comparison, metric and file that has it; `pooled` says whether it counts in
-        `together`.
-    together : DataFrame
-        A row for each that two files or more have and that may be pooled: the mean of such machines
-        with its interval (`ratio_*`), the prediction interval for the next (`next_*`), how far
-        machines lie apart beyond their own intervals (`spread_percent`), and the p-value of "they
-        do not" (`same_holm_p`).
-    """
+    """Files of results, and what they say."""
 
     files: Sequence[Path]
+    """In the order of their numbers, from 1 on."""
     results: Sequence[Results]
+    """What each holds."""
     each: pd.DataFrame
+    """A row for each comparison, metric and file that has it; `pooled` says whether it counts in
+    `together`."""
     together: pd.DataFrame
+    """A row for each that two files or more have and that may be pooled: the mean of such machines
+    with its interval (`ratio_*`), the prediction interval for the next (`next_*`), how far machines
+    lie apart beyond their own intervals (`spread_percent`), and the p-value of "they do not"
+    (`same_holm_p`)."""
 
     @property
     def shared(self) -> pd.DataFrame:

@@ -40,51 +40,37 @@ THREADS = ("nthreads", "nreaders", "readers")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a campaign. Judges read nothing else.
-
-    Attributes
-    ----------
-    plan, identity
-        The plan, and `campaign.json`.
-    records, invalid, discarded, superseded : sequence of TrialRecord
-        The records of the trials that count, of those that broke a rule, of those that somebody
-        discarded, and of those in a block that another testbed of a fleet then began anew.
-    audits : mapping
-        The `audit.json` of each trial that counts, by trial.
-    altered : sequence of str
-        Files that differ from their record, and how.
-    power : DataFrame
-        A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21).
-    trials, cells, effects, series : DataFrame
-        The result tables of these names.
-    probes : mapping of DataFrame
-        The curves of `confounds.read_probes`.
-    attached : DataFrame
-        Energies of meters with a clock of their own (`reduce.attach`). It may be empty.
-    stopping : mapping
-        `stopping.json`: what ended each cell. Empty if all cells end after the same number of
-        blocks.
-    study : Study, optional
-        The study of the plan, as its file is now. None if there is no such file.
-    """
+    """What is known of a campaign. Judges read nothing else."""
 
     plan: Plan
     identity: Mapping[str, Any]
+    """The plan, and `campaign.json`."""
     records: Sequence[TrialRecord]
     invalid: Sequence[TrialRecord]
     discarded: Sequence[TrialRecord]
     superseded: Sequence[TrialRecord]
+    """The records of the trials that count, of those that broke a rule, of those that somebody
+    discarded, and of those in a block that another testbed of a fleet then began anew."""
     audits: Mapping[str, Mapping[str, Any]]
+    """The `audit.json` of each trial that counts, by trial."""
     altered: Sequence[str]
+    """Files that differ from their record, and how."""
     power: pd.DataFrame
+    """A row per flaw of a trace: `trial`, `rule`, `detail` (rules 13, 14, 21)."""
     trials: pd.DataFrame
     cells: pd.DataFrame
     effects: pd.DataFrame
     series: pd.DataFrame
+    """The result tables of these names."""
     probes: Mapping[str, pd.DataFrame]
+    """The curves of `confounds.read_probes`."""
     attached: pd.DataFrame
+    """Energies of meters with a clock of their own (`reduce.attach`). It may be empty."""
     stopping: Mapping[str, Any]
+    """`stopping.json`: what ended each cell. Empty if all cells end after the same number of
+    blocks."""
     study: Study | None
+    """The study of the plan, as its file is now. None if there is no such file."""
 
     @property
     def imported(self) -> bool:

@@ -47,28 +47,19 @@ NO_VERDICT = "the verdicts have not been made: notebook 80_claims"
 
 @dataclass(frozen=True)
 class Report:
-    """What the rules on the report are judged on.
-
-    Attributes
-    ----------
-    texts : mapping
-        The Typst sources of the reports by name, without their layout.
-    claims : DataFrame
-        The table `claims.csv`; empty before it is made.
-    stated : set of str
-        The slugs of the claims: those of the paper that the study repeats, or its own.
-    parts, trials : DataFrame
-        The tables `claim_parts.csv` and `trials.csv`; empty before they are made.
-    others : mapping of DataFrame
-        The parts of the study's other campaigns, by campaign; None if they were not read.
-    """
+    """What the rules on the report are judged on."""
 
     texts: Mapping[str, str]
+    """The Typst sources of the reports by name, without their layout."""
     claims: pd.DataFrame
+    """The table `claims.csv`; empty before it is made."""
     stated: frozenset[str]
+    """The slugs of the claims: those of the paper that the study repeats, or its own."""
     parts: pd.DataFrame = field(default_factory=pd.DataFrame)
     trials: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """The tables `claim_parts.csv` and `trials.csv`; empty before they are made."""
     others: Mapping[str, pd.DataFrame] | None = None
+    """The parts of the study's other campaigns, by campaign; None if they were not read."""
 
     @classmethod
     def of(cls, campaign: str, *, together: bool = False) -> Report:

@@ -60,22 +60,38 @@ class Mount:
     """
 
     directory: Path
+    """The directory of the workload."""
     device: str | None
+    """The block device (`/dev/loop3`); None if there is none."""
     file_system: str
     option: str
+    """The levels of the cell."""
     mkfs: tuple[str, ...] = ()
+    """The command that made the file system; empty if nothing was made."""
     mount_options: tuple[str, ...] = ()
+    """The options as mounted, including `strictatime` and `data=...` if the kernel omits them."""
     scheduler: str | None = None
+    """The I/O scheduler of the device."""
     queue_depth: int | None = None
+    """The requests in the queue of the device (`nr_requests`), or the commands that a simulated
+    disk takes at once."""
     geometry: dict[str, int] = field(default_factory=dict)
+    """The geometry on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`, `read_ahead_b`
+    and others. For a zoned disk, also what `zones.of` returns."""
     driver: str | None = None
+    """The kernel's driver. For ext2 and ext3, it is usually `ext4`."""
     state: DeviceState | None = None
+    """The device state that was made for this trial; None if the testbed makes none."""
     fragmentation: dict[str, float] | None = None
+    """The measurements of an aged file system, from `aging.ager.age`."""
     simulated: dict[str, Any] | None = None
     nvme: dict[str, int | str] | None = None
     guest: dict[str, Any] | None = None
+    """For a virtual machine: its `clock`, and what its times may be compared with (`compares`)."""
     stacked: dict[str, Any] | None = None
+    """For a file system that a program serves: the `program`, its `sha256`, and its settings."""
     below: Path | None = None
+    """For such a file system: the mount point of the file system below it."""
 
 
 class Stack(Protocol):

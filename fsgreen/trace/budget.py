@@ -41,28 +41,19 @@ repeats itself for longer has no meaningful rate."""
 
 @dataclass(frozen=True)
 class ErrorBudget:
-    """Limits of error of one energy in joules, as separate terms (rule 15).
-
-    Attributes
-    ----------
-    gain_j : float
-        The meter's gain error times the energy.
-    constant_j : float
-        The meter's offset times the duration, plus its fixed error of an energy.
-    quantisation_j : float
-        Half a step for the whole duration, because a steady load is always rounded the same way.
-    edges_j : float
-        The error from the edges of the phase, by `edges_j` or `cut_edges_j`.
-    clock_j : float
-        What the phase would gain or lose if it were shifted by the error of the clock's offset and
-        stretched by the error of its drift; 0 for readings with times of the host.
-    """
+    """Limits of error of one energy in joules, as separate terms (rule 15)."""
 
     gain_j: Number
+    """The meter's gain error times the energy."""
     constant_j: Number
+    """The meter's offset times the duration, plus its fixed error of an energy."""
     quantisation_j: Number
+    """Half a step for the whole duration, because a steady load is always rounded the same way."""
     edges_j: Number
+    """The error from the edges of the phase, by `edges_j` or `cut_edges_j`."""
     clock_j: Number = 0.0
+    """What the phase would gain or lose if it were shifted by the error of the clock's offset and
+    stretched by the error of its drift; 0 for readings with times of the host."""
 
     @property
     def total_j(self) -> float:

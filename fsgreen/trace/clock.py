@@ -39,32 +39,22 @@ COVERAGE = 2.0
 
 @dataclass(frozen=True)
 class ClockFit:
-    """The fit of a meter's clock to the host's.
-
-    Attributes
-    ----------
-    origin_s, offset_s : float
-        At the host's time `origin_s`, the meter's clock is ahead by `offset_s`.
-    drift_ppm : float
-        After that, it gains this many microseconds per second.
-    residual_s : float
-        The root mean square distance of the pulses' edges from this line.
-    offset_error_s, drift_error_ppm : float
-        The errors of the line at 95 %; that of the offset holds anywhere between the pulses.
-    correlation : float
-        The correlation of the worst pattern with the power.
-    edges_count : int
-        The number of edges of the fit.
-    """
+    """The fit of a meter's clock to the host's."""
 
     origin_s: float
     offset_s: float
+    """At the host's time `origin_s`, the meter's clock is ahead by `offset_s`."""
     drift_ppm: float
+    """After that, it gains this many microseconds per second."""
     residual_s: float
+    """The root mean square distance of the pulses' edges from this line."""
     offset_error_s: float
     drift_error_ppm: float
+    """The errors of the line at 95 %; that of the offset holds anywhere between the pulses."""
     correlation: float
+    """The correlation of the worst pattern with the power."""
     edges_count: int
+    """The number of edges of the fit."""
 
     def meter_s(self, host_s: Array) -> Array:
         """Return the times on the meter's clock at times of the host."""

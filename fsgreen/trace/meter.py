@@ -16,47 +16,33 @@ UNTOLD = ("", "?")
 
 @dataclass(frozen=True)
 class MeterInfo:
-    """What a meter is, and how well it measures.
-
-    Attributes
-    ----------
-    driver, model, serial : str
-        The name of its driver, its model and its serial number.
-    boundary : Boundary
-        What its power includes.
-    covers : tuple of str
-        The parts whose power is included.
-    rate_hz, range_w, resolution_w : float
-        Readings per second, the largest valid power, and one step of power.
-    gain_error : float
-        The error as a fraction of the value.
-    constant_error_w : float
-        The error of every reading as an offset.
-    source : str
-        The source of the errors.
-    constant_error_j : float
-        A fixed error of each energy, for any duration (fast10 states 0.3 Wh for its meters, section
-        3.1).
-    power_cycles : int, optional
-        The meter's own counter of power losses when it was opened.
-    options : mapping
-        What else its parser must know, as JSON values.
-    """
+    """What a meter is, and how well it measures."""
 
     driver: str
     model: str
     serial: str
+    """The name of its driver, its model and its serial number."""
     boundary: Boundary
+    """What its power includes."""
     covers: tuple[str, ...]
+    """The parts whose power is included."""
     rate_hz: float
     range_w: float
     resolution_w: float
+    """Readings per second, the largest valid power, and one step of power."""
     gain_error: float
+    """The error as a fraction of the value."""
     constant_error_w: float
+    """The error of every reading as an offset."""
     source: str
+    """The source of the errors."""
     constant_error_j: float = 0.0
+    """A fixed error of each energy, for any duration (fast10 states 0.3 Wh for its meters, section
+    3.1)."""
     power_cycles: int | None = None
+    """The meter's own counter of power losses when it was opened."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """What else its parser must know, as JSON values."""
 
     @property
     def title(self) -> str:

@@ -23,37 +23,27 @@ class MeterEnergy:
     """The energy of the measured phase by one meter: of one interval, or the sum over windows.
 
     A number that the trace does not tell is NaN, and `flaws` say why.
-
-    Attributes
-    ----------
-    meter, boundary, covers
-        The name of the meter, its boundary, and the parts whose power it includes.
-    duration_s : float
-        The duration of the measured phase.
-    energy_j : float
-        The energy by the trapezoid rule; for means, their sum.
-    counter_energy_j : float
-        The energy by the meter's own counter, if it has one.
-    budget : ErrorBudget
-        The limits of error of `energy_j`.
-    idle_power_w, idle_power_before_w, idle_power_after_w : float
-        The mean power over all idle phases, over the one before the work, and over those after it,
-        as far as the trace covers them.
-    flaws : tuple of Flaw
-        What makes the trace unfit for the phase.
     """
 
     meter: str
     boundary: Boundary
     covers: tuple[str, ...]
+    """The name of the meter, its boundary, and the parts whose power it includes."""
     duration_s: Number
+    """The duration of the measured phase."""
     energy_j: Number
+    """The energy by the trapezoid rule; for means, their sum."""
     counter_energy_j: Number
+    """The energy by the meter's own counter, if it has one."""
     budget: ErrorBudget
+    """The limits of error of `energy_j`."""
     idle_power_w: Number
     idle_power_before_w: Number
     idle_power_after_w: Number
+    """The mean power over all idle phases, over the one before the work, and over those after it,
+    as far as the trace covers them."""
     flaws: tuple[Flaw, ...]
+    """What makes the trace unfit for the phase."""
 
     @property
     def power_w(self) -> float:

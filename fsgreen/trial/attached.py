@@ -26,27 +26,18 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class AttachedMeter:
-    """A meter with a clock of its own, and what it says of each trial that it covers.
-
-    Attributes
-    ----------
-    name : str
-        As columns of tables have it: driver and serial number.
-    info : MeterInfo
-        What it is.
-    clock : ClockFit
-        How its clock runs against the host's (rule 17).
-    energy : mapping of str to MeterEnergy
-        By name of the trial.
-    begun_unix_s : mapping of str to float
-        When each of these trials began. One that was measured again under its name is another.
-    """
+    """A meter with a clock of its own, and what it says of each trial that it covers."""
 
     name: str
+    """As columns of tables have it: driver and serial number."""
     info: MeterInfo
+    """What it is."""
     clock: ClockFit
+    """How its clock runs against the host's (rule 17)."""
     energy: Mapping[str, MeterEnergy]
+    """By name of the trial."""
     begun_unix_s: Mapping[str, float] = field(default_factory=dict)
+    """When each of these trials began. One that was measured again under its name is another."""
 
     def of(self, name: str, begun_unix_s: float) -> MeterEnergy | None:
         """Return what it says of the trial that began then; None of one that it does not cover."""

@@ -39,28 +39,19 @@ class Beside:
 
 @dataclass(frozen=True)
 class Event:
-    """What was done to the device, the stack or the workload in the course of a phase.
-
-    Attributes
-    ----------
-    name : str
-        What was done: `cable_out`.
-    phase : str
-        The phase in which it was to be done.
-    at_s : float
-        When, in seconds from the start of the phase, as the study declares it.
-    start_s, end_s : float
-        When it was done, in host monotonic seconds.
-    fault : str, optional
-        Why it could not be done.
-    """
+    """What was done to the device, the stack or the workload in the course of a phase."""
 
     name: str
+    """What was done: `cable_out`."""
     phase: str
+    """The phase in which it was to be done."""
     at_s: float
+    """When, in seconds from the start of the phase, as the study declares it."""
     start_s: float
     end_s: float
+    """When it was done, in host monotonic seconds."""
     fault: str | None = None
+    """Why it could not be done."""
 
 
 @dataclass(frozen=True)

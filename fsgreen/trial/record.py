@@ -26,44 +26,7 @@ READABLE = (1, SCHEMA)
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """Everything about a trial that is not a table.
-
-    Attributes
-    ----------
-    cell : mapping
-        The levels that are set.
-    meters : mapping of str to MeterInfo
-        Each meter of the trial, by name.
-    boundary : {"wall", "dc-rail", "cpu", "modelled"}
-        That of the energy which the trial's efficiency is over.
-    efficiency_meters : tuple of str
-        The meters that this energy is the sum of; empty in older records: all of them.
-    energy : mapping of str to MeterEnergy
-        By name of the meter; empty in older records and where nothing was measured.
-    workload : WorkSummary, optional
-        None where the trial broke off before its work was done.
-    workload_sha256 : str, optional
-        Of the text that says what the workload does; older records do not know it.
-    mount : mapping
-        What the testbed says of the file system.
-    simulated : mapping, optional
-        What it says of a simulated disk.
-    devices : mapping
-        Of a trial with several devices, bytes and requests of each from the begin of the work to
-        the end of the idle phase after it, by what it is: `disk`, `flash`, `remote`.
-    resident_share : float, optional
-        Share of the files' bytes in the page cache when the trial began (rule 7).
-    files_b : int, optional
-        Bytes of the workload's files at its scale; older records do not know it.
-    memory : MemoryUse, optional
-        Of a memory that was bounded; None where it was all of the machine's.
-    beside : Beside, optional
-        Of a trial in windows; None where it was measured in one interval.
-    exit : {"ok", "invalid"}
-        Whether it counts; `reason` says why not.
-    files : mapping of str to str
-        SHA-256 of every other file of the trial, by name.
-    """
+    """Everything about a trial that is not a table."""
 
     trial: str
     study: str
@@ -71,33 +34,50 @@ class TrialRecord:
     profile: str
     plan_hash: str
     cell: Mapping[str, Any]
+    """The levels that are set."""
     block: int
     order: int
     seed: int
     clock: Clock
     phases: tuple[Phase, ...]
     meters: Mapping[str, MeterInfo]
+    """Each meter of the trial, by name."""
     boundary: Boundary
+    """That of the energy which the trial's efficiency is over."""
     settle_s: float
     checks: tuple[Check, ...]
     exit: Literal["ok", "invalid"]
+    """Whether it counts; `reason` says why not."""
     harness: HarnessCost
     audit_sha256: str
     reason: str | None = None
     workload: WorkSummary | None = None
+    """None where the trial broke off before its work was done."""
     workload_sha256: str | None = None
+    """Of the text that says what the workload does; older records do not know it."""
     mount: Mapping[str, Any] = field(default_factory=dict)
+    """What the testbed says of the file system."""
     resident_share: float | None = None
+    """Share of the files' bytes in the page cache when the trial began (rule 7)."""
     flush: Flush | None = None
     files_b: int | None = None
+    """Bytes of the workload's files at its scale; older records do not know it."""
     memory: MemoryUse | None = None
+    """Of a memory that was bounded; None where it was all of the machine's."""
     simulated: Mapping[str, Any] | None = None
+    """What the testbed says of a simulated disk."""
     devices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of a trial with several devices, bytes and requests of each from the begin of the work to the
+    end of the idle phase after it, by what it is: `disk`, `flash`, `remote`."""
     energy: Mapping[str, MeterEnergy] = field(default_factory=dict)
+    """By name of the meter; empty in older records and where nothing was measured."""
     efficiency_meters: tuple[str, ...] = ()
+    """The meters that the efficiency adds up; empty in older records: all of them."""
     events: tuple[Event, ...] = ()
     beside: Beside | None = None
+    """Of a trial in windows; None where it was measured in one interval."""
     files: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of every other file of the trial, by name."""
 
     @property
     def work(self) -> WorkSummary:

@@ -34,44 +34,32 @@ class Cost:
 
 @dataclass(frozen=True)
 class WorkSummary:
-    """What a run of a workload did within the measured interval.
-
-    Attributes
-    ----------
-    errors : mapping of str to int
-        Operations that failed, by name of errno.
-    skipped : int
-        Operations for which there was no file.
-    finished : bool, optional
-        Whether a fixed amount of work was done before the limit; None where there is none.
-    partial : bool
-        Whether it was cut short; `reason` says why.
-    engine : str
-        What ran it, with its version.
-    notes : tuple of str
-        What was asked for and could not be done.
-    variables : mapping
-        Those of the workload, with their values.
-    counts : mapping of str to int
-        What the workload counted beside its operations: columns of `trials.csv`.
-    """
+    """What a run of a workload did within the measured interval."""
 
     duration_s: float
     work_ops: int
     read_b: int = 0
     write_b: int = 0
     errors: Mapping[str, int] = field(default_factory=dict)
+    """Operations that failed, by name of errno."""
     skipped: int = 0
+    """Operations for which there was no file."""
     threads: tuple[ThreadWork, ...] = ()
     finished: bool | None = None
+    """Whether a fixed amount of work was done before the limit; None where there is none."""
     partial: bool = False
+    """Whether it was cut short; `reason` says why."""
     reason: str | None = None
     engine: str = ""
+    """What ran it, with its version."""
     seed: int | None = None
     notes: tuple[str, ...] = ()
+    """What was asked for and could not be done."""
     cost: Cost = Cost()
     variables: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the workload, with their values."""
     counts: Mapping[str, int] = field(default_factory=dict)
+    """What the workload counted beside its operations: columns of `trials.csv`."""
 
     @property
     def throughput_ops_s(self) -> float:

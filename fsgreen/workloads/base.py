@@ -22,26 +22,18 @@ class WorkloadFailed(TrialFailed):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did.
-
-    Attributes
-    ----------
-    phases : list of Phase
-        `warmup` and `measure`, in seconds of `time.monotonic()`.
-    ops : DataFrame
-        One row for each second of the measured interval: `time_s` (its end), `duration_s`,
-        `work_ops`, `read_b`, `write_b`.
-    latency : DataFrame
-        Non-empty histogram buckets of the operations that count as work: `process`, `thread`,
-        `flowop`, `operation`, `lower_ns`, `upper_ns` (itself outside), `work_ops`.
-    summary : WorkSummary
-        The measured interval in numbers.
-    """
+    """What a run did."""
 
     phases: list[Phase]
+    """`warmup` and `measure`, in seconds of `time.monotonic()`."""
     ops: pd.DataFrame
+    """One row for each second of the measured interval: `time_s` (its end), `duration_s`,
+    `work_ops`, `read_b`, `write_b`."""
     latency: pd.DataFrame
+    """Non-empty histogram buckets of the operations that count as work: `process`, `thread`,
+    `flowop`, `operation`, `lower_ns`, `upper_ns` (itself outside), `work_ops`."""
     summary: WorkSummary
+    """The measured interval in numbers."""
 
 
 COUNTED = ("work_ops", "read_b", "write_b")

@@ -114,16 +114,27 @@ class Driver:
     """
 
     name: str
+    """The name of the driver, the same as that of the entry point."""
     kind: Literal["stream", "counter"]
+    """Whether the meter sends by itself, or answers requests."""
     summary: str
+    """What it measures, in a few words."""
     settings: type[MeterSettings]
+    """Declares the settings of the driver."""
     open: Callable[[Any, DeviceOf], Meter]
+    """Opens a meter with such settings. It may raise FsgreenError."""
     parser: Callable[[MeterInfo], Parser]
+    """Makes a parser from nothing but the meter's description, which a stored trace has."""
     missing: Callable[[], str | None] = lambda: None
+    """Returns why the driver cannot work here and the command that mends it; None if it can."""
     find: Callable[[], Sequence[str]] = tuple
+    """Returns the connected meters, each as lines of a testbed file that choose it. It is quick,
+    changes nothing, sends nothing to a meter, and never raises."""
     emulator: str | None = None
     disk_emulator: str | None = None
     means: Callable[[MeterInfo], bool] = lambda _: False
+    """Returns, given the description, whether a power is the mean since the previous reading, as
+    for the difference of a counter."""
 
 
 @dataclass(frozen=True)

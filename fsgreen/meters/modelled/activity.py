@@ -80,33 +80,22 @@ def disk_states(activity: Mapping[str, float], rate_b_s: float) -> dict[str, flo
 
 @dataclass(frozen=True)
 class Term:
-    """One term of the component model.
-
-    Attributes
-    ----------
-    name : str
-        The name of its parameter, with the unit.
-    rate : str
-        The rate of `activity` that the parameter is multiplied with.
-    per : str
-        What the parameter is the power or the energy of, in words.
-    least : float
-        The least range of the rate for which the parameter can be fitted.
-    scale : float
-        A factor on the rate.
-    clocked : bool
-        Whether the term depends on the clock.
-    needs : str, optional
-        A counter that not every machine has.
-    """
+    """One term of the component model."""
 
     name: str
+    """The name of its parameter, with the unit."""
     rate: str
+    """The rate of `activity` that the parameter is multiplied with."""
     per: str
+    """What the parameter is the power or the energy of, in words."""
     least: float
+    """The least range of the rate for which the parameter can be fitted."""
     scale: float = 1.0
+    """A factor on the rate."""
     clocked: bool = False
+    """Whether the term depends on the clock."""
     needs: str | None = None
+    """A counter that not every machine has."""
 
 
 TERMS = (

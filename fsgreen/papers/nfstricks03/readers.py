@@ -65,28 +65,20 @@ class Runs:
 
     Samples have the columns `block`, `above` and `below`, as `stats.effect` takes them; the value
     of a cell is total over total.
-
-    Attributes
-    ----------
-    clock : str
-        `real time` or `virtual time`.
-    trials : DataFrame
-        `trial`, `block`, the factors, `duration_s`, `bandwidth_b_s`; in virtual time also
-        `reordered_percent`, the share of requests that were served before an older one that the
-        disk had.
-    finishes : DataFrame
-        `trial`, `rank` and `ended_s`, a row per reader.
-    scale : float
-        Share of the published size of the files.
-    flagged : frozenset of Cell
-        Those of which the gate flagged a comparison.
     """
 
     clock: str
+    """`real time` or `virtual time`."""
     trials: pd.DataFrame
+    """`trial`, `block`, the factors, `duration_s`, `bandwidth_b_s`; in virtual time also
+    `reordered_percent`, the share of requests that were served before an older one that the disk
+    had."""
     finishes: pd.DataFrame
+    """`trial`, `rank` and `ended_s`, a row per reader."""
     scale: float
+    """Share of the published size of the files."""
     flagged: frozenset[Cell] = frozenset()
+    """Those of which the gate flagged a comparison."""
 
     @property
     def virtual(self) -> bool:

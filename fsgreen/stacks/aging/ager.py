@@ -39,32 +39,22 @@ choice)."""
 
 @dataclass(frozen=True)
 class Aging:
-    """The target of aging, and the limits of the ager's attempts.
-
-    Attributes
-    ----------
-    layout_score : float
-        The target: the largest share of blocks that directly follow the previous block of the same
-        file. 1 means no fragmentation (Smith and Seltzer, SIGMETRICS 1997).
-    utilisation : float
-        The final share of the capacity that the ager's files take. 0.45 is the mean in 2004
-        (Agrawal and others, FAST 2007, section 5.3).
-    highest : float
-        The share of the capacity at the peak of each round (our choice).
-    most_rounds : int
-        The most rounds.
-    patience : int
-        The number of rounds without progress after which the ager stops.
-    progress : float
-        The least change of the layout score that counts as progress.
-    """
+    """The target of aging, and the limits of the ager's attempts."""
 
     layout_score: float = 0.9
+    """The target: the largest share of blocks that directly follow the previous block of the same
+    file. 1 means no fragmentation (Smith and Seltzer, SIGMETRICS 1997)."""
     utilisation: float = 0.45
+    """The final share of the capacity that the ager's files take. 0.45 is the mean in 2004 (Agrawal
+    and others, FAST 2007, section 5.3)."""
     highest: float = 0.85
+    """The share of the capacity at the peak of each round (our choice)."""
     most_rounds: int = 12
+    """The most rounds."""
     patience: int = 3
+    """The number of rounds without progress after which the ager stops."""
     progress: float = 0.002
+    """The least change of the layout score that counts as progress."""
 
 
 def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:

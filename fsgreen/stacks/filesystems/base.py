@@ -55,54 +55,37 @@ class Zoned:
 
 @dataclass(frozen=True)
 class FileSystem:
-    """A file system: how it is made without first-touch effects, its defaults and its options.
-
-    Attributes
-    ----------
-    name : str
-        Its name in studies, in the kernel and in mkfs. A program's file system has only the first.
-    mkfs : tuple of str
-        The arguments of mkfs in every trial.
-    minimum_b : int
-        The smallest device that it accepts, in bytes.
-    defaults : tuple of Setting
-        The settings of slots that no option of a cell fills.
-    options : mapping of str to Setting
-        The settings by the names that studies use.
-    inspections : tuple of Inspection
-        The commands that read the geometry from an unmounted device.
-    lacks : mapping of str to str
-        Why it does not have a slot, by slot, if `LACKS` has no reason.
-    cleaner : str
-        The program that mount starts, which frees overwritten blocks.
-    own_read_ahead : bool
-        Whether it has its own read-ahead, which settings of its device do not change.
-    history : str
-        When the kernel got it or lost it, for kernels without it.
-    program : str
-        The program that serves it, if the kernel does not.
-    below : str
-        The file system of the kernel on which such a program, or a server, keeps its files.
-    exported : bool
-        Whether the kernel exports it by NFS and mounts it again; only in a guest.
-    zoned : Zoned, optional
-        How it is made on a zoned disk; None if that is not possible, as it overwrites in place.
-    """
+    """A file system: how it is made without first-touch effects, its defaults and its options."""
 
     name: str
+    """Its name in studies, in the kernel and in mkfs. A program's file system has only the
+    first."""
     mkfs: tuple[str, ...]
+    """The arguments of mkfs in every trial."""
     minimum_b: int
+    """The smallest device that it accepts, in bytes."""
     defaults: tuple[Setting, ...]
+    """The settings of slots that no option of a cell fills."""
     options: Mapping[str, Setting]
+    """The settings by the names that studies use."""
     inspections: tuple[Inspection, ...] = ()
+    """The commands that read the geometry from an unmounted device."""
     lacks: Mapping[str, str] = field(default_factory=dict)
+    """Why it does not have a slot, by slot, if `LACKS` has no reason."""
     cleaner: str = ""
+    """The program that mount starts, which frees overwritten blocks."""
     own_read_ahead: bool = False
+    """Whether it has its own read-ahead, which settings of its device do not change."""
     history: str = ""
+    """When the kernel got it or lost it, for kernels without it."""
     program: str = ""
+    """The program that serves it, if the kernel does not."""
     below: str = ""
+    """The file system of the kernel on which such a program, or a server, keeps its files."""
     exported: bool = False
+    """Whether the kernel exports it by NFS and mounts it again; only in a guest."""
     zoned: Zoned | None = None
+    """How it is made on a zoned disk; None if that is not possible, as it overwrites in place."""
 
     @property
     def served(self) -> bool:

@@ -25,33 +25,23 @@ FAR = 1e4
 
 @dataclass(frozen=True)
 class Row:
-    """A value with its interval, beside its name.
-
-    Attributes
-    ----------
-    name, says : str
-        What stands at its left and at its right.
-    value, low, high : float
-        NaN where there is none.
-    colour : str
-        As `#0072B2`.
-    about : str
-        All of it in words, for those who do not see it.
-    filled : bool
-        Whether its mark is filled, of rows without bars.
-    band : tuple of float, optional
-        A range that is shaded in its row.
-    """
+    """A value with its interval, beside its name."""
 
     name: str
     says: str
+    """What stands at its left and at its right."""
     value: float
     low: float
     high: float
+    """NaN where there is none."""
     colour: str = GREY
+    """As `#0072B2`."""
     about: str = ""
+    """All of it in words, for those who do not see it."""
     filled: bool = True
+    """Whether its mark is filled, of rows without bars."""
     band: tuple[float, float] | None = None
+    """A range that is shaded in its row."""
 
 
 @dataclass(frozen=True)
@@ -91,29 +81,20 @@ class Rows:
 
 @dataclass(frozen=True)
 class Line:
-    """A series: a line, steps, or dots that can be chosen.
-
-    Attributes
-    ----------
-    name : str
-        In the legend.
-    x, y : sequence of float
-        NaN breaks a line.
-    dash : sequence of float
-        Lengths of line and gap.
-    kind : str
-        `line`, `steps` (y lasts until the next x) or `dots`.
-    about : sequence of str
-        Each dot in words.
-    """
+    """A series: a line, steps, or dots that can be chosen."""
 
     name: str
+    """In the legend."""
     x: Sequence[float]
     y: Sequence[float]
+    """NaN breaks a line."""
     colour: str = GREY
     dash: Sequence[float] = ()
+    """Lengths of line and gap."""
     kind: str = "line"
+    """`line`, `steps` (y lasts until the next x) or `dots`."""
     about: Sequence[str] = ()
+    """Each dot in words."""
 
 
 @dataclass(frozen=True)
