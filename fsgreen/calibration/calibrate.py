@@ -33,24 +33,15 @@ def calibrate(
 ) -> list[Calibration]:
     """Fit a profile to each meter of a testbed file, write them, and print how good they are.
 
+    A scratch file in the folder of `place` exercises the disk; `disk` is another folder, or a block
+    device, which is only read. Without either no disk is exercised. Beside `out`, a new file of
+    profiles, stay the raw trace (`.power.raw`) and the tables of steps (`.METER.csv`), from which
+    the fit can be made again. It takes `minutes`; by default two passes over the steps. The error
+    of the fit is also printed for each workload of `campaign`, which the same meters measured.
+
     Raises FsgreenError if no meter is named, a meter fails, the machine is busy, the time is too
     short or a load stops; or if the power does not follow the load: the tables are then kept, and
     no profile is written.
-
-    Parameters
-    ----------
-    place : TestbedFile
-        Its meters, and the folder in which a scratch file exercises the disk.
-    out : Path
-        The file of profiles to write, a new one. Beside it stay the raw trace (`.power.raw`) and
-        the tables of steps (`.METER.csv`), from which the fit can be made again.
-    disk : Path, optional
-        A block device, which is only read, or another folder. Without either no disk is exercised.
-    minutes : float, optional
-        How long it may take; two passes over the steps by default.
-    campaign : str, optional
-        One that was measured with the same meters: the fit's error for each of its workloads is
-        printed too.
     """
     if not place.meters:
         raise FsgreenError(

@@ -26,23 +26,10 @@ def settle(
     the band, for example because a job of the system began in it, the phase becomes a part of
     `settle`, and the wait continues.
 
-    Parameters
-    ----------
-    capture : Capture
-        The running capture. If it fails, the wait ends.
-    meters : sequence of str
-        The names of the meters of the band. They have one boundary.
-    band_w : float
-        Upper end of the idle band of the sum of these meters, in watts.
-    idle_s, limit_s : float
-        The length of the idle phase, and the time after which none begins, in seconds.
-
-    Returns
-    -------
-    list of Phase
-        `settle`, followed by `idle` if the power came down.
-    Check
-        Rule 11, with the mean power of the last idle phase, or the last reading if none began.
+    The meters of the band have one boundary, and `band_w` is the upper end of the idle band of
+    their sum. If the capture fails, the wait ends. Returns the phases, `settle` followed by `idle`
+    if the power came down, and the check of rule 11, with the mean power of the last idle phase, or
+    the last reading if none began.
     """
     start_s = attempt_s = time.monotonic()
     deadline_s = start_s + limit_s

@@ -53,14 +53,9 @@ RANK: Mapping[State, int] = {"passed": 0, "unknown": 1, "flagged": 2}
 class Gate:
     """What a campaign held, and the sizes of what it could have held.
 
-    Parameters
-    ----------
-    facts : DataFrame
-        The table of `recorded_levels`.
-    sizes : mapping of str to Size
-        By name of confound: `measured_sizes`.
-    probed : mapping, optional
-        The `disk` and the `partition` that the sizes are those of, for campaigns of several.
+    `facts` is the table of `recorded_levels`, and `sizes` has `measured_sizes` by name of confound.
+    `probed` has the `disk` and the `partition` that the sizes are those of, for campaigns of
+    several.
     """
 
     def __init__(
@@ -95,17 +90,10 @@ class Gate:
     ) -> Ruling:
         """Return what the gate says of one comparison.
 
-        Parameters
-        ----------
-        candidate, baseline : mapping
-            The levels of the two sides by factor.
-        studied : collection of str
-            The factors that the comparison is about: a confound that is one of them is none.
-        ratio : Estimate
-            Candidate over baseline, with its interval.
-        of_each_reader : bool
-            The ratio is of the times of single readers, which a total hides: what gates those
-            alone (`Confound.of_each_reader`) gates it too.
+        Candidate and baseline have the level of each factor, and `ratio` is candidate over
+        baseline, with its interval. A confound that is one of the factors `studied` is none.
+        `of_each_reader` says that the ratio is of the times of single readers, which a total hides:
+        what gates those alone (`Confound.of_each_reader`) gates it too.
         """
         least, effect = _effect_percent(ratio)
         rulings = [
@@ -123,12 +111,9 @@ class Gate:
     def flags(self, effects: pd.DataFrame) -> pd.DataFrame:
         """Return a table of comparisons with the columns `COLUMNS` added.
 
-        Parameters
-        ----------
-        effects : DataFrame
-            `kind` names the factor that is compared (`file system`, `option`, `scheduler`); a
-            factor has a column, and where the baseline has another level `baseline_FACTOR`; the
-            effect is `ratio_x`, `ratio_low_x`, `ratio_high_x` and `n`.
+        `kind` names the factor that is compared (`file system`, `option`, `scheduler`); a factor
+        has a column, and where the baseline has another level `baseline_FACTOR`; the effect is
+        `ratio_x`, `ratio_low_x`, `ratio_high_x` and `n`.
         """
         rulings = [self._of_row(row) for row in effects.to_dict("records")]
         return effects.assign(

@@ -30,23 +30,10 @@ ERASED = "the simulator erased all of the SSD, as a secure erase does"
 class ServedDisk:
     """A disk in software, whose server runs until `close`.
 
-    Raises FsgreenError if the disk cannot be served.
-
-    Attributes
-    ----------
-    disk : Disk
-        The model of the disk, and its clock.
-    file : Path
-        The sectors of the disk, as one file.
-    control : Control
-        The control socket.
-    size_b : int
-        The size of the disk in bytes.
-    depth : int
-        The most commands that it takes at once, by default.
-    rotates : bool
-        Whether it is a rotating disk, with zones. Otherwise it is an SSD, whose state trials
-        change.
+    `file` has the sectors of the disk, and `control` is the control socket. `depth` is the most
+    commands that it takes at once, by default. `rotates` says whether it is a rotating disk, with
+    zones. Otherwise it is an SSD, whose state trials change. Raises FsgreenError if the disk cannot
+    be served.
     """
 
     def __init__(self, disk: Disk, work: WorkFolder) -> None:

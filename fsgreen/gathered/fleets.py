@@ -51,19 +51,10 @@ def of_study(study: str) -> Mapping[str, Sequence[str]]:
 def write(study: str, folder: Path) -> list[dict[str, Any]]:
     """Write what the testbeds of each fleet of a study say together; return what a report shows.
 
-    Parameters
-    ----------
-    study : str
-        Its name.
-    folder : Path
-        Where each fleet has a folder with the tables, forest plots and text of `gathered.keep`;
-        empty where the study has no fleet.
-
-    Returns
-    -------
-    list of dict
-        For each fleet its `name`, a `summary` of one line, on what the numbers of each testbed rest
-        (`testbeds`), and `figures`, as files below the folder with what they show.
+    In the folder, each fleet has one of its own with the tables, forest plots and text of
+    `gathered.keep`; it is empty where the study has no fleet. Returns for each fleet its `name`, a
+    `summary` of one line, on what the numbers of each testbed rest (`testbeds`), and `figures`, as
+    files below the folder with what they show.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

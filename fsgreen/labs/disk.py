@@ -36,16 +36,9 @@ CURVES = {
 class DiskLab(Lab):
     """A disk, and an SSD beside it, that are asked about six traps.
 
-    Parameters
-    ----------
-    where : str
-        `virtual`, or the path of a device or file, which is only read.
-    profile, flash : str
-        Of the disk and the SSD in virtual time.
-    effect_percent : float
-        The difference that somebody believes in.
-    seed : int
-        Of places and order.
+    `where` is `virtual`, or the path of a device or file, which is only read; `profile` and `flash`
+    are those of the disk and the SSD in virtual time. `effect_percent` is the difference that
+    somebody believes in. Places and order follow from the seed.
     """
 
     def __init__(

@@ -113,12 +113,8 @@ def _summary(only: str | None, before: str, took_s: float) -> Iterator[str]:
 def reanalyse(campaign: str, stage: str) -> str:
     """Make anew, from its traces, what a stage of a campaign makes and all that this rests on.
 
-    Raises FsgreenError as `reproduce` does.
-
-    Returns
-    -------
-    str
-        Which stages ran, and whether what they made is what ships.
+    Returns which stages ran, and whether what they made is what ships. Raises FsgreenError as
+    `reproduce` does.
     """
     os.environ.pop("FSGREEN_DATA", None)
     before, name = lock_file().read_text(), f"{stage}@{_known(campaign)}"

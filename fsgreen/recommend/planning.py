@@ -29,18 +29,11 @@ def more_blocks(
     equivalence (Schuirmann 1987), each at `level`. A further block has one trial of each cell. None
     if there are fewer than two blocks so far, or if `MOST` further blocks are not enough.
 
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        Trials with the columns `block`, `above` and `below`, as `stats.compare` reads them.
-    scatter : Scatter, optional
-        The scatter of all cells. Without it, the t test uses the pairs in each block.
-    bound : float
-        The largest relative difference that counts as none (0.05 for 5 %).
-    minimum : int
-        The fewest blocks that may decide anything.
-    level : float
-        The level of each test. Divide it by the size of the family for Holm's first step.
+    `candidate` and `baseline` have the columns `block`, `above` and `below`, as `stats.compare`
+    reads them. Without the `scatter` of all cells, the t test uses the pairs in each block. `bound`
+    is the largest relative difference that counts as none (0.05 for 5 %), and `minimum` the fewest
+    blocks that may decide anything. `level` is that of each test; divide it by the size of the
+    family for Holm's first step.
     """
     totals = [cell.groupby("block")[["above", "below"]].sum() for cell in (candidate, baseline)]
     rates = [total["above"] / total["below"] for total in totals]

@@ -143,27 +143,11 @@ def recommend(
     is "endangered" if the difference may be the effect of a confound. A configuration without a
     steady state has no `order`, and comes last.
 
-    Raises FsgreenError if `now` was not measured, or contradicts the constraints.
-
-    Parameters
-    ----------
-    trials, cells : DataFrame
-        The tables of a `results.Source`.
-    workload : str
-        The full name of the workload.
-    bounds : mapping
-        The plan's `equivalence_percent` and `minimum_trials`.
-    gate : Gate
-        The gate of the campaign.
-    now : Cell
-        The present configuration. Effects are relative to it.
-    constraints : Constraints
-        The constraints that a recommendation must meet.
-
-    Returns
-    -------
-    DataFrame
-        The columns `COLUMNS`.
+    `trials` and `cells` are the tables of a `results.Source`, and the workload has its full name.
+    `bounds` are the plan's `equivalence_percent` and `minimum_trials`, and `gate` is that of the
+    campaign. `now` is the present configuration, which effects are relative to. A recommendation
+    must meet the constraints. Returned are the columns `COLUMNS`. Raises FsgreenError if `now` was
+    not measured, or contradicts the constraints.
     """
     admitted, _ = candidates(cells, workload, now, constraints)
     trials = trials[trials["workload"] == workload]

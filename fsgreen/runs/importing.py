@@ -110,19 +110,11 @@ def import_runs(
 ) -> ImportedRuns:
     """Read files of runs, all of one format.
 
-    Raises FsgreenError if a file cannot be trusted or two are the same; for a column that can be
-    read in several ways, or a meaning of none; for energy without a boundary.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Each with the runs of one table, or with one run.
-    meanings : Meanings
-        What columns mean that do not say it.
-    pattern : pattern, optional
-        What the files' paths say of their levels, of `places.path_pattern`.
-    boundary : str, optional
-        What the power includes; required where there is energy or power.
+    Each has the runs of one table, or one run. `meanings` say what columns mean that do not say it.
+    `pattern`, of `places.path_pattern`, is what the files' paths say of their levels. `boundary` is
+    what the power includes; it is required where there is energy or power. Raises FsgreenError if a
+    file cannot be trusted or two are the same; for a column that can be read in several ways, or a
+    meaning of none; for energy without a boundary.
     """
     contents = {file: _content(file) for file in files}
     form = _format(contents)

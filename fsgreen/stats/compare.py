@@ -50,17 +50,11 @@ def compare(
     that: five blocks leave four degrees of freedom for a pair and many more for all cells together.
     Cells with several trials in a block keep the bootstrap, which knows how these go together.
 
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        A row per trial with the columns `block`, `above` and `below`; the value of a cell is the
-        total of `above` over the total of `below` (operations over seconds, say).
-    bound : float
-        Largest relative difference that counts as none, declared in the plan (0.05 for 5 %).
-    scatter : Scatter, optional
-        That of all cells, from `MixedModel.scatter`; not for a cell over itself.
-    seed, resamples : int
-        Of the bootstrap.
+    `candidate` and `baseline` have a row per trial with the columns `block`, `above` and `below`;
+    the value of a cell is the total of `above` over the total of `below` (operations over seconds,
+    say). `bound` is the largest relative difference that counts as none, declared in the plan (0.05
+    for 5 %). `scatter` is that of all cells, from `MixedModel.scatter`; not for a cell over itself.
+    `seed` and `resamples` are those of the bootstrap.
     """
     pair = _Pair.of(candidate, baseline, scatter, seed, resamples)
     logs = pair.log_ratio

@@ -58,11 +58,8 @@ class Dependence:
 def logs_of_whole(cells: ArrayLike, blocks: ArrayLike, values: ArrayLike) -> pd.DataFrame:
     """Return the mean logarithms of the cells that every block has: a row each, a column per block.
 
-    Parameters
-    ----------
-    cells, blocks, values : array_like, shape (trials,)
-        What each trial is of, when its block was measured, and what came out. Those without a block
-        or a positive value are left out.
+    `cells`, `blocks` and `values`, shape (trials,), say what each trial is of, when its block was
+    measured, and what came out. Those without a block or a positive value are left out.
     """
     table = pd.DataFrame(
         {"cell": np.asarray(cells), "block": np.asarray(blocks), "x": np.asarray(values, float)}

@@ -19,16 +19,9 @@ def smallest_difference(
     Univariate Distributions, chapter 31). What it would find on the wrong side is next to nothing,
     and left out. NaN without a degree of freedom.
 
-    Parameters
-    ----------
-    error : float
-        Standard error of what is tested, a difference of logarithms, say.
-    degrees : float
-        Of freedom of that error.
-    level : float
-        Of the test; that of a family over its size, for one that Holm's way finds in any case.
-    power : float
-        How probable it is to be found.
+    `error` is the standard error of what is tested, a difference of logarithms, say, and `degrees`
+    are its degrees of freedom. `level` is that of the test; that of a family over its size, for one
+    that Holm's way finds in any case. `power` is how probable it is to be found.
     """
     if not (degrees >= 1 and error > 0):
         return math.nan

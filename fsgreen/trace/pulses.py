@@ -65,17 +65,11 @@ def located_edges(
     after it come from the readings between its window and those of its neighbours. Its place is
     where a step between these levels has the energy of the window.
 
-    Raises FsgreenError if fewer than a third of the edges, or fewer than three, can be located.
-
-    Parameters
-    ----------
-    time_s, energy_j : array, shape (readings,)
-        The time of each reading, and the energy up to it. A reading averages the interval that it
-        ends, so the energy is exact only at readings.
-    host_s, expected_s : array, shape (edges,)
-        The host's time of each edge, and its expected time on the meter's clock.
-    doubt_s : float
-        Half the length of a window.
+    `time_s` has the time of each reading, and `energy_j` the energy up to it, both of shape
+    (readings,). A reading averages the interval that it ends, so the energy is exact only at
+    readings. `host_s` has the host's time of each edge, and `expected_s` its expected time on the
+    meter's clock, both of shape (edges,). `doubt_s` is half the length of a window. Raises
+    FsgreenError if fewer than a third of the edges, or fewer than three, can be located.
     """
     interval_s = float(np.median(np.diff(time_s)))
     spare_s = expected_s[1] - expected_s[0]

@@ -30,17 +30,10 @@ def efficiency_meters(
 ) -> tuple[str, ...]:
     """Return the meters whose energy the efficiency of a trial is over, by name in their order.
 
-    Raises FsgreenError if no meter is meant, or meters of several boundaries are (rule 19).
-
-    Parameters
-    ----------
-    declared : mapping, optional
-        What the study says: `{boundary: wall}` or `{meters: [rail]}`; without it the meters have
-        one boundary.
-    boundaries : mapping of str to str
-        The boundary of each meter, by name.
-    where : object, optional
-        The study or campaign, for errors.
+    `declared` is what the study says: `{boundary: wall}` or `{meters: [rail]}`; without it the
+    meters have one boundary. `boundaries` has the boundary of each meter, and `where` is the study
+    or campaign, for errors. Raises FsgreenError if no meter is meant, or meters of several
+    boundaries are (rule 19).
     """
     names = list(boundaries)
     wanted = declared or {}

@@ -38,22 +38,11 @@ ABORTED = f"choose a smaller scale if df says that the disk is full; else {engin
 class Ycsb:
     """A database of so many records, and one of the workloads a to f on it.
 
-    Parameters
-    ----------
-    name : str
-        What the workload is called.
-    scale : float
-        Share of `records`, and of the memory for what is not written yet: a small database has
-        files and levels in the proportions of the large one.
-    levels : mapping
-        `mix`, from a to f; `threads`, 1 where nothing is said; `requests`: zipfian, latest or
-        uniform, instead of the mix's own.
-    records : int
-        Records at scale 1.
-    record_b : int
-        Bytes of each.
-    blind_updates : bool, optional
-        Whether an update writes a record without reading it first. YCSB's binding reads it.
+    `scale` is the share of `records`, and of the memory for what is not written yet: a small
+    database has files and levels in the proportions of the large one. `levels` are `mix`, from a to
+    f; `threads`, 1 where nothing is said; and `requests`: zipfian, latest or uniform, instead of
+    the mix's own. A record has `record_b` bytes. With `blind_updates`, an update writes a record
+    without reading it first; YCSB's binding reads it.
     """
 
     def __init__(

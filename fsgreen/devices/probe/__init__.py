@@ -51,25 +51,12 @@ def probe(
 ) -> dict[str, Any]:
     """Return all measurements of a device or file, ready for `confounds.json`.
 
-    Raises FsgreenError if the target cannot be read with direct I/O.
-
-    Parameters
-    ----------
-    target : Path
-        A device, or a file that is written in full.
-    seed : int
-        The seed of places and order.
-    queue : Queue, optional
-        The queue below the target, if its scheduler may be set. It is restored.
-    overwriting : callable, optional
-        Opens the target for writing, if it is the testbed's own. Then misaligned writes are
-        measured, too. They change no byte.
-
-    Returns
-    -------
-    dict
-        `schema`, `random_read_s`, and a list of records for each of `offset`, `queue`, `scheduler`,
-        `cache`, `alignment` and `read_ahead`. `not_measured` says why a list is empty.
+    The target is a device, or a file that is written in full. `queue` is the queue below it, if its
+    scheduler may be set; it is restored. `overwriting` opens the target for writing, if it is the
+    testbed's own. Then misaligned writes are measured, too; they change no byte. Returns `schema`,
+    `random_read_s`, and a list of records for each of `offset`, `queue`, `scheduler`, `cache`,
+    `alignment` and `read_ahead`. `not_measured` says why a list is empty. Raises FsgreenError if
+    the target cannot be read with direct I/O.
     """
     read_s = random_read_s(target, seed)
     parts = measurements(target, seed, step_length_s(read_s), queue, overwriting)

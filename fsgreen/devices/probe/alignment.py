@@ -37,12 +37,8 @@ def throughput_by_alignment(
     its logical block) are left out. With `overwriting`, writes are measured, too. They write what
     was read there before, so no byte changes.
 
-    Raises FsgreenError if the target is missing, in use, smaller than 64 KiB, or lacks direct I/O.
-
-    Returns
-    -------
-    DataFrame
-        action, shift_b, pass, throughput_ops_s: a row per action, shift and pass.
+    Returns action, shift_b, pass, throughput_ops_s: a row per action, shift and pass. Raises
+    FsgreenError if the target is missing, in use, smaller than 64 KiB, or lacks direct I/O.
     """
     import pandas as pd
 

@@ -34,12 +34,8 @@ def bandwidth_by_cache(
     A pass reads from a random place for `step_s`, at most 64 MiB, then the same bytes again. It
     verifies that the cache was cold.
 
-    Raises FsgreenError if the target is missing, smaller than two reads, or stays in the cache.
-
-    Returns
-    -------
-    DataFrame
-        cache, pass, bandwidth_b_s: a row per state of the cache and pass.
+    Returns cache, pass, bandwidth_b_s: a row per state of the cache and pass. Raises FsgreenError
+    if the target is missing, smaller than two reads, or stays in the cache.
     """
     import pandas as pd
 
@@ -75,12 +71,8 @@ def bandwidth_by_read_ahead(
     `off` is advice for one descriptor (POSIX_FADV_RANDOM). It has the effect of a `read_ahead_kb`
     of 0, and nothing must be restored.
 
-    Raises FsgreenError if the target is missing, too small, or stays in the cache.
-
-    Returns
-    -------
-    DataFrame
-        pattern, read_ahead, pass, bandwidth_b_s: a row per pattern, `default` or `off`, and pass.
+    Returns pattern, read_ahead, pass, bandwidth_b_s: a row per pattern, `default` or `off`, and
+    pass. Raises FsgreenError if the target is missing, too small, or stays in the cache.
     """
     import pandas as pd
 

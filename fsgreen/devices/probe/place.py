@@ -35,24 +35,11 @@ def throughput_by_offset(
     offsets in its own random order. The first pass is always made. A further pass starts only if it
     is expected to end within `budget_s`.
 
-    Raises FsgreenError if the target is missing, smaller than two reads, or lacks direct I/O.
-
-    Parameters
-    ----------
-    target, seed
-        As for `probe.probe`.
-    count, passes : int
-        Number of places, and of visits to each. 48 places tell up to 16 zones apart.
-    length_b : int, optional
-        Bytes to read at each place, a multiple of 256 KiB. By default, it fits the budget at the
-        speed of the middle, from 256 KiB to 8 MiB.
-    budget_s : float
-        Seconds for all passes.
-
-    Returns
-    -------
-    DataFrame
-        offset_b, pass, bandwidth_b_s: a row per offset and pass.
+    `count` is the number of places, and `passes` that of visits to each; 48 places tell up to 16
+    zones apart. `length_b` bytes are read at each, a multiple of 256 KiB; by default as many as fit
+    `budget_s`, the seconds for all passes, at the speed of the middle, from 256 KiB to 8 MiB.
+    Returns offset_b, pass, bandwidth_b_s: a row per offset and pass. Raises FsgreenError if the
+    target is missing, smaller than two reads, or lacks direct I/O.
     """
     import pandas as pd
 

@@ -27,12 +27,8 @@ def throughput_by_queue_depth(
     pass has the depths in its own random order. The threads take about 10 us per request, which
     limits the rate on a disk in RAM.
 
-    Raises FsgreenError if the target is missing or lacks direct I/O.
-
-    Returns
-    -------
-    DataFrame
-        queue_depth, pass, throughput_ops_s: a row per depth and pass.
+    Returns queue_depth, pass, throughput_ops_s: a row per depth and pass. Raises FsgreenError if
+    the target is missing or lacks direct I/O.
     """
     import pandas as pd
 

@@ -42,14 +42,9 @@ def completion_by_scheduler(
     end within `BUDGET_S`. If a queue is given, all of its schedulers are tried, and the original
     one is restored.
 
-    Raises FsgreenError if the target is missing, too small, or its pages cannot be dropped from the
-    cache.
-
-    Returns
-    -------
-    DataFrame
-        scheduler, pass, reader, read_b, completion_s: a row per reader of each run. `read_b` is
-        the length of the reader's range.
+    Returns scheduler, pass, reader, read_b, completion_s: a row per reader of each run. `read_b` is
+    the length of the reader's range. Raises FsgreenError if the target is missing, too small, or
+    its pages cannot be dropped from the cache.
     """
     import pandas as pd
 

@@ -53,10 +53,8 @@ CAPTIONS = {
 def write(folder: Path) -> dict[str, Any]:
     """Write figures and tables below a folder; return what `paper/ledger.typ` shows of them.
 
-    Returns
-    -------
-    dict
-        `notes`, texts; `figures` with `file` and `caption`, and `tables` with `file` and `title`.
+    Returns `notes`, texts; `figures` with `file` and `caption`, and `tables` with `file` and
+    `title`.
     """
     printed, days = Printed.load(), read()
     captions = {**figures.captions(), "fig_equation": CAPTIONS["fig_equation"]}

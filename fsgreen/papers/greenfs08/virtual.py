@@ -58,14 +58,9 @@ class Simulated:
 def simulate(study: str, profile: str, name: str | None = None) -> Path:
     """Write the tables anew; return their folder.
 
-    Raises FsgreenError if a campaign is named, or the engine is not installed or too old.
-
-    Parameters
-    ----------
-    study, profile : str
-        There are as many weeks as the profile has blocks; seeds follow from the study's.
-    name : str, optional
-        Refused: what is simulated here belongs to no campaign.
+    There are as many weeks as the profile has blocks; seeds follow from the study's. A `name` is
+    refused: what is simulated here belongs to no campaign. Raises FsgreenError if a campaign is
+    named, or the engine is not installed or too old.
     """
     if name is not None:
         raise FsgreenError(

@@ -21,18 +21,10 @@ CELL = ["series", "scheduler", "file_system", "total_mib"]
 def spreads(runs: Iterable[Runs], sizes: pd.DataFrame) -> pd.DataFrame:
     """Return the last reader's time over the first's of the cells of figure 3.
 
-    Parameters
-    ----------
-    runs : iterable of Runs
-        Those in real time count; in virtual time `sizes` has more.
-    sizes : DataFrame
-        As `virtual.Simulated` has them, or without rows.
-
-    Returns
-    -------
-    DataFrame
-        `series`, `scheduler`, `file_system`, `total_mib` of all files, `clock`, and the ratio
-        `value_x` with its interval `low_x` and `high_x`, where `n` blocks give one.
+    Of `runs`, those in real time count; in virtual time `sizes`, as `virtual.Simulated` has them,
+    has more; it may have no rows. Returned are `series`, `scheduler`, `file_system`, `total_mib` of
+    all files, `clock`, and the ratio `value_x` with its interval `low_x` and `high_x`, where `n`
+    blocks give one.
     """
     measured = [of_clock for of_clock in runs if not of_clock.virtual]
     rows = []

@@ -70,15 +70,8 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     another workload, and schedulers, file systems and options without a model are left out, and
     named in `simulated.json`.
 
-    Raises FsgreenError if the engine is not installed, or the study has no cell that can be
-    simulated.
-
-    Parameters
-    ----------
-    study, profile : str
-        What is run, and how much of it.
-    name : str, optional
-        The campaign that it belongs to; STUDY-PROFILE by default.
+    `name` is the campaign that it belongs to; STUDY-PROFILE by default. Raises FsgreenError if the
+    engine is not installed, or the study has no cell that can be simulated.
     """
     import pandas as pd
 

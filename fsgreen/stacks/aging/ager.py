@@ -60,16 +60,11 @@ class Aging:
 def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
     """Age the empty file system that is mounted on `place`; return the result.
 
-    Raises FsgreenError if the file system is full before the peak, or does not report the places of
-    its blocks.
-
-    Returns
-    -------
-    dict
-        What `layout` returns, and `utilisation_percent` (of all blocks, by statvfs),
-        `new_file_extents_x` (mean number of pieces of new files of 1/64 of the capacity, which
-        shows how fragmented the free space is), `rounds_count`, `target_layout_score_x` and
-        `shortfall_x` (how far the layout score stayed above its target; 0 if it was reached).
+    It has what `layout` returns, and `utilisation_percent` (of all blocks, by statvfs),
+    `new_file_extents_x` (mean number of pieces of new files of 1/64 of the capacity, which shows
+    how fragmented the free space is), `rounds_count`, `target_layout_score_x` and `shortfall_x`
+    (how far the layout score stayed above its target; 0 if it was reached). Raises FsgreenError if
+    the file system is full before the peak, or does not report the places of its blocks.
     """
     folder = place / FOLDER
     for number in range(FOLDERS):
@@ -99,12 +94,9 @@ def age(place: Path, seed: int, aging: Aging) -> dict[str, float]:
 def layout(place: Path) -> dict[str, float]:
     """Return the layout of the ager's files below the mount point `place`, measured with FIEMAP.
 
-    Returns
-    -------
-    dict
-        `files_count`, `extents_per_file_x`, `one_piece_percent` (share of files in one piece), and
-        `layout_score_x`: of all blocks except the first of each file, the share that directly
-        follows the previous block (Smith and Seltzer 1997). It is 1 if no file has two blocks.
+    It has `files_count`, `extents_per_file_x`, `one_piece_percent` (share of files in one piece),
+    and `layout_score_x`: of all blocks except the first of each file, the share that directly
+    follows the previous block (Smith and Seltzer 1997). It is 1 if no file has two blocks.
     """
     block_b = os.statvfs(place).f_bsize
     files = pieces = whole = blocks = 0

@@ -48,14 +48,8 @@ class Step(NamedTuple):
 class Churn:
     """A population of files that fills to `highest` of the capacity and shrinks to `utilisation`.
 
-    Parameters
-    ----------
-    seed : int
-        The same seed gives the same steps.
-    capacity_b : int
-        Bytes that are available on the empty file system.
-    utilisation, highest : float
-        Shares of the capacity at the end and at the peak of each round.
+    The same seed gives the same steps. `capacity_b` bytes are available on the empty file system.
+    `utilisation` and `highest` are shares of the capacity at the end and at the peak of each round.
     """
 
     def __init__(self, seed: int, capacity_b: int, *, utilisation: float, highest: float) -> None:

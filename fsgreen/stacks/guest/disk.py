@@ -61,22 +61,11 @@ class GuestVolume(Volume):
 class GuestDisk(RealDevice):
     """The only disk of the guest.
 
-    Raises FsgreenError if the kernel finds other zones.
-
-    Parameters
-    ----------
-    drive : str
-        `virtio`, `nvme` or `null`.
-    size_b : int
-        Its size in bytes, if the guest makes it.
-    state : mapping
-        `left` and `remembers` of its `DeviceState`.
-    scheduler : str, optional
-        The I/O scheduler of cells that name none.
-    rotates : bool, optional
-        Whether to tell the kernel that it rotates, as QEMU's disks do not say.
-    zone_mib : int, optional
-        The size of its zones, if it is zoned.
+    `drive` is `virtio`, `nvme` or `null`. `size_b` is its size in bytes, if the guest makes it.
+    `state` has `left` and `remembers` of its `DeviceState`. `scheduler` is that of cells that name
+    none. `rotates` says whether to tell the kernel that it rotates, as QEMU's disks do not say.
+    `zone_mib` is the size of its zones, if it is zoned. Raises FsgreenError if the kernel finds
+    other zones.
     """
 
     kind = "vm"

@@ -40,17 +40,9 @@ class CommandWorkload:
     An argument that names something which the cell does not set, such as `--rate={load_ops_s}`
     where there is no limit, is left out.
 
-    Parameters
-    ----------
-    name : str
-        What the workload is called.
-    declared : mapping
-        `command` and, if there is one, `prepare`: lists of arguments. `reader`: what understands
-        its results. `size_mib`: size of its files.
-    scale : float
-        The profile's, for `{scale}`.
-    levels : mapping
-        Of the factors of workloads, by name; None is not set.
+    `declared` has `command` and, if there is one, `prepare`: lists of arguments; `reader`: what
+    understands its results; and `size_mib`: the size of its files. `scale` is the profile's, for
+    `{scale}`. `levels` are those of the factors of workloads, by name; None is not set.
     """
 
     def __init__(

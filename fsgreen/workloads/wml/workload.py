@@ -23,18 +23,10 @@ from fsgreen.workloads.wml.turns import begun, in_windows
 class WmlWorkload:
     """A text in the Workload Model Language at a scale.
 
-    Parameters
-    ----------
-    name : str
-        What the workload is called.
-    file : Path
-        The text. It has one `run`, its directory is `$dir`. If it can be scaled, `$scale` says
-        how far; if its rate can be limited, `$load` is the limit in operations per second.
-    scale : float
-        Share of the full size: of the number of files, or of the size of a database. 1 leaves the
-        text as it is.
-    variables : mapping of str to object, optional
-        Values of further variables of the text.
+    The text has one `run`, its directory is `$dir`. If it can be scaled, `$scale` says how far; if
+    its rate can be limited, `$load` is the limit in operations per second. `scale` is the share of
+    the full size: of the number of files, or of the size of a database; 1 leaves the text as it is.
+    `variables` are values of further variables of the text.
     """
 
     def __init__(
