@@ -92,8 +92,8 @@ def compare_profiles(candidate: pd.DataFrame, baseline: pd.DataFrame) -> pd.Data
     only. `family_p` takes the largest ratio among all operations instead (Westfall & Young 1993):
     five blocks have 126 ways, of which Holm's correction for seven operations never gets to 5 %.
 
-    The two cells have the columns `block`, `operation`, `bucket` and `work_ops`. Blocks count that both
-    have. Raises ValueError if the cells have no block in common.
+    The cells have the columns `block`, `operation`, `bucket` and `work_ops`. Blocks count that both
+    have. Raises ValueError if they have no block in common.
     """
     blocks = sorted(set(candidate["block"]) & set(baseline["block"]))
     if not blocks:
