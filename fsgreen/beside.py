@@ -36,8 +36,7 @@ def lines(one: str, other: str, names: Sequence[str] = ()) -> Iterator[str]:
         if (what := simulated(name)) is not None:
             yield f"  {name} is simulated ({what}): its numbers are those of the model"
     bounds = _bounds(plans)
-    left_out = other_work(identities)
-    if left_out:
+    if left_out := other_work(identities):
         yield f"not compared: {', '.join(left_out)}, which do other work under the same name"
     shown = False
     for metric in chosen:
@@ -73,8 +72,7 @@ def _differences(campaigns: Sequence[str], differences: Differences) -> Iterator
         if NOT_RECORDED not in values:
             yield f"  {name}: {' / '.join(map(_value, values))}"
     for nth, campaign in enumerate(campaigns):
-        names = [name for name, *values in differences if values[nth] == NOT_RECORDED]
-        if names:
+        if names := [name for name, *values in differences if values[nth] == NOT_RECORDED]:
             yield f"  not recorded of {campaign}: {listed(names)}"
 
 

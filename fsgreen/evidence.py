@@ -146,8 +146,7 @@ def _verdicts(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
 def _without(claim: Claim) -> Iterator[str]:
     """Yield what a test would take, of a study that has no campaign."""
     claims = claims_of(claim.study)
-    needs = "; ".join(claims.needs[name] for name in claims.entries[claim.slug].needs)
-    if needs:
+    if needs := "; ".join(claims.needs[name] for name in claims.entries[claim.slug].needs):
         yield f"a test would take: {needs}"
     yield f"no campaign of {claim.study} ships; to measure one: fsgreen plan {claim.study}"
 
@@ -193,8 +192,7 @@ def _expected(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Iterator[str]
     shipped = [name for name in tables if name in params.campaigns()]
     files = [paths.told(claim.study, name, shipped=True) for name in shipped]
     known = {file: committed(file) for file in files if file.is_relative_to(paths.root())}
-    other = [file.stem for file, text in known.items() if text and text != file.read_text()]
-    if other:
+    if other := [file.stem for file, text in known.items() if text and text != file.read_text()]:
         yield f"expected: the numbers that ship of {', '.join(other)} differ: git diff data/ledgers"
     elif any(known.values()):
         yield "expected: the verdicts and numbers above; they are those that ship"

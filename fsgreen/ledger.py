@@ -120,8 +120,7 @@ def counted(study: str) -> str:
     by_kind = []
     for kind in (*KINDS, ""):
         of_kind = [(n, verdict) for (of, verdict), n in counts.most_common() if of == kind]
-        told = ", ".join(f"{n} {verdict}" for n, verdict in of_kind)
-        if told:
+        if told := ", ".join(f"{n} {verdict}" for n, verdict in of_kind):
             by_kind.append(told if kind == of_kind[0][1] else f"{SPELLED[kind]}: {told}")
     return "; ".join(by_kind)
 

@@ -182,8 +182,7 @@ def _advice(campaign: str) -> Iterator[str]:
     for row in gains.drop_duplicates(["workload", "change"]).to_dict("records"):
         to = f"{row['file_system']}/{row['option']}"
         yield f"  {row['workload']:20} {row['change']:11}  {to:16} {percent(row):>20}  n={row['n']}"
-    rest = sorted(set(table["workload"]) - set(gains["workload"]))
-    if rest:
+    if rest := sorted(set(table["workload"]) - set(gains["workload"])):
         yield f"  no change is sure to gain on {', '.join(rest)}{_too_few(campaign)}"
 
 

@@ -91,8 +91,7 @@ def step_table(
     power = recording.power[recording.power["meter"] == name]
     sound, remarks = [], []
     for workload, start_s, end_s in recording.spans:
-        flaws = trace.check_trace(power, start_s, end_s, info.rate_hz, info=info)
-        if flaws:
+        if flaws := trace.check_trace(power, start_s, end_s, info.rate_hz, info=info):
             why = "; ".join(f"rule {flaw.rule}: {flaw.detail}" for flaw in flaws)
             remarks.append(f"a step {workload} is left out: {why}")
         else:

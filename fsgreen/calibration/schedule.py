@@ -174,8 +174,7 @@ def _idle_power_w(
             next_step="stop what runs (top), then start the same command again",
         )
     power_w = {name: capture.latest_w(name) for name in meters}
-    silent = [name for name, power in power_w.items() if power is None]
-    if silent:
+    if silent := [name for name, power in power_w.items() if power is None]:
         raise FsgreenError(
             f"no sound reading within {PROBE_S:g} s from {', '.join(silent)}",
             where="the meters of the testbed file",

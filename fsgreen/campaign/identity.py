@@ -63,8 +63,7 @@ def check_texts(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path
 
 def check_machine(begun: Mapping[str, Any], today: Mapping[str, Any], folder: Path) -> None:
     """Raise FsgreenError if the audit of the machine differs from the campaign's first (rule 9)."""
-    changed = audit.differences([begun["audit"], today["audit"]])
-    if changed:
+    if changed := audit.differences([begun["audit"], today["audit"]]):
         lines = [f"{key}: then {then}, now {now}" for key, (then, now) in changed.items()]
         raise FsgreenError(
             "the machine is not as the campaign began with it, and trials of both would not "

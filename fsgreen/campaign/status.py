@@ -49,8 +49,7 @@ def _imported(campaign: Campaign) -> Iterator[str]:
     )
     least = plan.bounds["minimum_trials"]
     counts = Counter(planned.cell for planned in plan.trials)
-    few = [f"{_name(cell)} {count}" for cell, count in counts.items() if count < least]
-    if few:
+    if few := [f"{_name(cell)} {count}" for cell, count in counts.items() if count < least]:
         shown = ", ".join(few[:SHOWN]) + (" ..." if len(few) > SHOWN else "")
         of = plural(len(few), "cell")
         yield f"  too few   fewer than {least:g} runs (rule 26) in {of}: {shown}"

@@ -154,8 +154,7 @@ def shown(part: Part) -> str:
 def missing(parts: Sequence[Part]) -> str:
     """Return everything that the untested parts of a claim would need, each thing once."""
     needs = [*_states(parts), *dict.fromkeys(part.needs for part in parts if part.needs)]
-    lacks = list(dict.fromkeys(cell for part in parts for cell in part.lacks))
-    if lacks:
+    if lacks := list(dict.fromkeys(cell for part in parts for cell in part.lacks)):
         needs.append(f"{LACKING}{', '.join(lacks)}")
     return "; ".join(needs)
 

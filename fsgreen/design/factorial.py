@@ -102,8 +102,7 @@ def declared_options(declared: Mapping[str, Any]) -> tuple[str, ...]:
     `V`. Raises FsgreenError if anything else is declared, or fewer than two options, or more than
     `MOST_OPTIONS`.
     """
-    others = declared.keys() - {"options", "fraction"}
-    if others:
+    if others := declared.keys() - {"options", "fraction"}:
         raise unknown("key of a factorial", sorted(others)[0], ["options", "fraction"])
     fraction = str(declared.get("fraction", "full"))
     if fraction not in FRACTIONS:
@@ -182,8 +181,7 @@ def _factors(listed: object) -> list[tuple[str, ...]]:
                 f"a factorial combines single options, not {name!r}",
                 next_step="options: [noatime, blk2k]",
             )
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise FsgreenError(
             f"{twice[0]} stands twice in a factorial", next_step="name each option once"
         )

@@ -170,8 +170,7 @@ def in_use(device: Path, *, alone: bool = False) -> str | None:
         if _name_of_source(line.split()[0]) in family:
             return f"{line.split()[0]} is swap space"
     for name in family:
-        holders = [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]
-        if holders:
+        if holders := [holder.name for holder in (SYS_BLOCK / name / "holders").iterdir()]:
             return f"/dev/{name} is in use by {', '.join(holders)}"
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         source = backing.read_text().strip()

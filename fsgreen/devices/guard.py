@@ -153,8 +153,7 @@ def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
     if use is not None:
         raise _in_use_refusal(device, use)
     if isinstance(proof, ListedDisk) and proof.serial is None:
-        kinds = blockdev.signatures(device)
-        if kinds:
+        if kinds := blockdev.signatures(device):
             raise _refusal(
                 device,
                 f"it holds data ({', '.join(kinds)})",

@@ -89,8 +89,7 @@ def differences(identities: Mapping[str, Identity], bounds: Mapping[str, float])
         if len(values) > 1:
             yield f"{key}: {', '.join(values)}"
     speeds = {name: each["audit"].get("speed_loops_s") for name, each in identities.items()}
-    known = {name: speed for name, speed in speeds.items() if speed}
-    if known:
+    if known := {name: speed for name, speed in speeds.items() if speed}:
         bound_percent = bounds.get("speed_percent", bounds["equivalence_percent"])
         slow, fast = (choose(known, key=lambda name: known[name]) for choose in (min, max))
         slower_percent = 100 * (1 - known[slow] / known[fast])

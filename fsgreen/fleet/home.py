@@ -196,8 +196,7 @@ def _spelled(order: Order) -> str:
 def _check_whole(campaign: Campaign, order: Order, testbed: str) -> None:
     """Refuse the word of a testbed that it is done while trials of the order are not here."""
     owing = campaign if order.design != "share" else Campaign(campaign.name, order.blocks)
-    pending = [planned.trial for planned in owing.pending()]
-    if pending:
+    if pending := [planned.trial for planned in owing.pending()]:
         raise FsgreenError(
             f"the testbed is done, and {plural(len(pending), 'trial')} of its plan did not come, "
             f"{pending[0]} first: a trial that is set aside at home only is not measured again",

@@ -49,8 +49,7 @@ def _to_go(kept: record.Record) -> Iterator[str]:
     """Yield how long it will take: as long as the slowest takes, or all that are at it together."""
     if kept.design == "share":
         posts = [post for post in kept.posts.values() if post.doing in AT_WORK]
-        known_s = [post.to_go_s for post in posts if post.to_go_s]
-        if known_s:
+        if known_s := [post.to_go_s for post in posts if post.to_go_s]:
             together_s = 1 / sum(1 / alone_s for alone_s in known_s)
             yield f"  to go     about {spell(together_s)} on {plural(len(known_s), 'testbed')}"
         return

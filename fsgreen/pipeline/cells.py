@@ -37,8 +37,7 @@ class InProcess(Engine):
         shell.enable_matplotlib("inline")
         for index, cell in enumerate(nb_man.nb.cells):
             nb_man.cell_start(cell, index)
-            error = shell.run(cell) if cell.cell_type == "code" else None
-            if error:
+            if error := shell.run(cell) if cell.cell_type == "code" else None:
                 nb_man.cell_exception(cell, index, exception=error)
             nb_man.cell_complete(cell, index)
             if error:

@@ -75,8 +75,7 @@ def queue_and_scheduler(evidence: Evidence) -> Answer:
     )
     if endangered := _endangered(evidence, FLIGHT.name, SCHEDULER.name):
         return fired(f"{text}; {endangered}")
-    deep = _never_off(evidence)
-    if deep:
+    if deep := _never_off(evidence):
         varied = "only the scheduler was varied: " if len(schedulers) > 1 else ""
         return fired(
             f"{text}, but {varied}no control with the queue off{_on(deep)}, although up to "

@@ -86,8 +86,7 @@ def complete_random_blocks(evidence: Evidence) -> Answer:
     done = f"{len(measured & due)} of {len(due)} trials that are due"
     if missing:
         return fired(f"{done}: {len(missing)} missing, {listed(missing)}")
-    apart = _measured_apart(evidence)
-    if apart:
+    if apart := _measured_apart(evidence):
         return fired(
             f"{done}, {len(apart)} of them apart from the rest of the block: {listed(apart)}"
         )
@@ -135,16 +134,14 @@ def variance_components(evidence: Evidence) -> Answer:
 def subsets_have_reasons(evidence: Evidence) -> Answer:
     """Rule 6: an exclusion of the plan gives a reason for all that was left out or made smaller."""
     plan = evidence.plan
-    bare = [entry for entry in plan.exclusions if not (entry.get("what") and entry.get("why"))]
-    if bare:
+    if bare := [entry for entry in plan.exclusions if not (entry.get("what") and entry.get("why"))]:
         return fired(f"{len(bare)} of {len(plan.exclusions)} exclusions have no reason")
     scaled = {name: factor for name, factor in plan.profile.scale.items() if factor != 1}
     scales = ", ".join(f"{name} at {factor:g}" for name, factor in scaled.items())
     text = f"{plural(len(plan.exclusions), 'exclusion')}, each with its reason" + (
         f"; scaled: {scales}" if scaled else ""
     )
-    silent = subsets.without_reason(plan, evidence.study)
-    if silent:
+    if silent := subsets.without_reason(plan, evidence.study):
         return fired(f"{text}; for profile {plan.profile.name} none speaks of {'; '.join(silent)}")
     if evidence.study is None:
         return unknown(f"{text}; studies/{plan.study}.yaml, which says what there was, is not here")

@@ -25,17 +25,14 @@ def device_state(evidence: Evidence) -> Answer:
     levels = {evidence.level(record, "device") for record in evidence.records}
     if None in levels:
         return fired("the plan holds the device's state neither constant nor as a factor")
-    old = [record.trial for record in evidence.records if not record.mount.get("mkfs")]
-    if old:
+    if old := [record.trial for record in evidence.records if not record.mount.get("mkfs")]:
         return fired(
             f"declared {listed(map(str, levels))}, but the file system was taken as it was in "
             f"{named_trials(old)}"
         )
-    failed = evidence.failed(8)
-    if failed:
+    if failed := evidence.failed(8):
         return fired(f"another state than declared in {named_trials(failed)}")
-    young = _aged_too_little(evidence.records)
-    if young:
+    if young := _aged_too_little(evidence.records):
         return fired(
             f"aged less than asked for, so not as others are, in {plural(len(young), 'cell')}: "
             + "; ".join(f"{cell} ({found})" for cell, found in sorted(young.items()))
@@ -59,8 +56,7 @@ def _restored(said: str, checked: Mapping[str, str], evidence: Evidence) -> Answ
         if state["left"] is not None:
             left[state["left"]].append(trial)
     why = [f"{reason} ({plural(len(trials), 'trial')})" for reason, trials in left.items()]
-    whole = [trial for trial, state in states.items() if state["left"] is None]
-    if whole:
+    if whole := [trial for trial, state in states.items() if state["left"] is None]:
         how = checked[whole[0]]
         why.insert(0, f"verified in {plural(len(whole), 'trial')}, such as: {how}")
     text = f"declared {said}: {'; '.join(why)}"

@@ -195,8 +195,7 @@ def raw_files_hashed(evidence: Evidence) -> Answer:
     """Rule 22: every file still has its recorded hash, and the meter's bytes are kept."""
     if evidence.altered:
         return fired(f"{len(evidence.altered)} altered: {listed(evidence.altered)}")
-    bare = [record.trial for record in evidence.records if "power.raw" not in record.files]
-    if bare:
+    if bare := [record.trial for record in evidence.records if "power.raw" not in record.files]:
         return fired(f"the meter's bytes were not kept in {named_trials(bare)}")
     count = sum(len(record.files) for record in evidence.records)
     return quiet(f"{count} files of {len(evidence.records)} trials hashed again: all as recorded")

@@ -43,8 +43,7 @@ def blind(evidence: Evidence) -> dict[int, str]:
 def judges_can_fire(evidence: Evidence) -> Answer:
     """Rule 51: no judge that could not have fired is quiet."""
     reasons = blind(evidence)
-    silent = [number for number in reasons if SEEN[number](evidence).state == "quiet"]
-    if silent:
+    if silent := [number for number in reasons if SEEN[number](evidence).state == "quiet"]:
         told = "; ".join(f"{number} ({reasons[number]})" for number in silent)
         return fired(f"rules are quiet that could not have fired here: {told}")
     if reasons:

@@ -37,8 +37,7 @@ def cache_state(evidence: Evidence) -> Answer:
     if None in levels:
         return fired("the plan holds the cache neither constant nor as a factor")
     checked = evidence.checked(7)
-    failed = evidence.failed(7)
-    if failed:
+    if failed := evidence.failed(7):
         return fired(f"another state than declared in {named_trials(failed)}")
     if "cold" in levels and evidence.identity["testbed"].get("cold_cache") is False:
         return fired("declared cold, but a file system in memory has no cold cache")
@@ -85,8 +84,7 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
     if changed:
         seen = "; ".join(f"{key}: {listed(map(str, v))}" for key, v in sorted(changed.items()))
         return fired(f"audits differ in {seen}")
-    unlike = _unlike_mounts(evidence.records)
-    if unlike:
+    if unlike := _unlike_mounts(evidence.records):
         return fired(f"made or mounted in more than one way: {listed(unlike)}")
     blank = [key for key in audit.CHECKED if all(audited.get(key) is None for _, audited in audits)]
     same = f"{len(audits)} audits agree in {len(audit.CHECKED) - len(blank)} keys"
@@ -105,8 +103,7 @@ def audit_at_both_ends(evidence: Evidence) -> Answer:
     speed = f"the processor was at most {worst:.1f} % off its first speed"
     if bound_percent is None:
         return unknown(f"{same}; {speed}, for which the plan has no bound")
-    slow = [trial for trial, percent in off_percent.items() if percent > bound_percent]
-    if slow:
+    if slow := [trial for trial, percent in off_percent.items() if percent > bound_percent]:
         return fired(f"{speed}, more than {bound_percent:g} % in {named_trials(slow)}")
     return quiet(f"{same}; {speed}")
 
@@ -157,8 +154,7 @@ def _warnings(starts: Sequence[Mapping[str, Any]]) -> list[str]:
 def cool_down(evidence: Evidence) -> Answer:
     """Rule 11: power reached the idle band before each trial, and stayed in it until its work."""
     checked = evidence.checked(11)
-    failed = evidence.failed(11)
-    if failed:
+    if failed := evidence.failed(11):
         return fired(f"not settled in {named_trials(failed)}")
     if len(checked) < len(evidence.records):
         return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
@@ -186,8 +182,7 @@ def dirty_pages(evidence: Evidence) -> Answer:
         for record in evidence.records
         if any(phase.name == "flush" for phase in record.phases)
     }
-    without = [record.trial for record in evidence.records if record.trial not in spent_s]
-    if without:
+    if without := [record.trial for record in evidence.records if record.trial not in spent_s]:
         return fired(f"no phase for the flush in {named_trials(without)}")
     worst = max(spent_s, key=lambda trial: spent_s[trial])
     text = (

@@ -62,8 +62,7 @@ def inconsistent_cells(evidence: Evidence) -> Answer:
             f"a change in the last quarter of {shortest} {unit} cannot be seen: that takes trials "
             f"of {stats.SHORTEST_SETTLED} {unit}"
         )
-    short = int((states == "too short").sum())
-    if short:
+    if short := int((states == "too short").sum()):
         return unknown(
             f"the trials of {short} of {plural(len(states), 'cell')} are too short to show a "
             "steady state"

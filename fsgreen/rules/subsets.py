@@ -28,8 +28,7 @@ def without_reason(plan: Plan, study: Study | None) -> list[str]:
     timed = any("readers" not in cell for cell in plan.cells)
     if timed and plan.profile.measure_s < longest_s and not _covered(told, "measure_s"):
         reduced.append(f"{plan.profile.measure_s:g} s measured instead of {longest_s:g} s")
-    counts = _left_out(plan, study, told)
-    if counts:
+    if counts := _left_out(plan, study, told):
         parts = ", ".join(f"{count} of {matrix}" for matrix, count in counts.items())
         reduced.append(f"cells that the study has now ({parts})")
     return reduced
@@ -73,8 +72,7 @@ def _set_apart(levels: Mapping[str, Any], planned: Collection[Mapping[str, Any]]
 
     If there are none, yield the factors in which the nearest planned cells differ.
     """
-    new = [factor for factor in levels if levels[factor] not in {p[factor] for p in planned}]
-    if new:
+    if new := [factor for factor in levels if levels[factor] not in {p[factor] for p in planned}]:
         yield from new
         return
     apart = [{f for f in levels if levels[f] != other[f]} for other in planned]

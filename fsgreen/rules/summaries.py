@@ -73,8 +73,7 @@ def absolute_values(evidence: Evidence) -> Answer:
         for pair in effects.to_dict("records")
         for side in ("", "baseline_")
     }
-    bare = sorted(sides - known)
-    if bare:
+    if bare := sorted(sides - known):
         return fired(f"{len(bare)} sides of ratios have no absolute value: {listed(bare)}")
     return quiet(f"both sides of {len(evidence.effects)} ratios are in cells.csv, with their unit")
 
@@ -108,11 +107,9 @@ def nothing_deleted(evidence: Evidence) -> Answer:
     Trials far from the median of their cell are named, in each metric that is compared. They count.
     """
     kept = {record.trial for record in evidence.records}
-    dropped = sorted(kept ^ set(evidence.trials["trial"]))
-    if dropped:
+    if dropped := sorted(kept ^ set(evidence.trials["trial"])):
         return fired(f"on disk only, or in trials.csv only: {listed(dropped)}")
-    silent = [record.trial for record in evidence.invalid if not record.reason]
-    if silent:
+    if silent := [record.trial for record in evidence.invalid if not record.reason]:
         return fired(f"set aside without a reason: {listed(silent)}")
     if late := measured_late(evidence):
         return fired(

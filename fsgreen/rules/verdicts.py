@@ -47,8 +47,7 @@ def in_the_state_of_the_claim(report: Report) -> Answer:
     if bare.empty:
         return quiet(text)
     percent = served.served_percent(trials)
-    memory = int((percent < served.MEMORY_PERCENT).sum())
-    if memory:
+    if memory := int((percent < served.MEMORY_PERCENT).sum()):
         return fired(
             f"{text}; {listed(bare['slug'])} do not say whether they are about a device or about "
             f"memory, which answered in {memory} of {len(trials)} trials (of bytes read the device "

@@ -32,8 +32,7 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     ).readings
     counted = readings.energy_wh is not None
     allowed = trace.REMARKS | ({LOST} if counted else set())
-    flagged = [flag for flag in readings.flags.values() if set(flag.split("|")) - allowed]
-    if flagged:
+    if flagged := [flag for flag in readings.flags.values() if set(flag.split("|")) - allowed]:
         marks = ", ".join(sorted(set(flagged)))
         report.refuse(
             f"{len(flagged)} of {len(readings)} readings are marked {marks}",

@@ -29,8 +29,7 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
     """Read a run table; rows that are still to do are left out and told."""
     header, rows = _table(decode(data, report), report)
     _check_ids(rows, report)
-    todo = [row["__run_id"] for row in rows if row["__done"] == "TODO"]
-    if todo:
+    if todo := [row["__run_id"] for row in rows if row["__done"] == "TODO"]:
         report.tell(f"Left out, as they are still to do: {some(todo)}.")
     done = [row for row in rows if row["__done"] == "DONE"]
     if not done:
@@ -59,8 +58,7 @@ def _table(text: str, report: Report) -> tuple[list[str], list[dict[str, str]]]:
             "the header lacks __run_id or __done, or has a name twice or none",
             "give the run_table.csv of the experiment as it was written",
         )
-    odd = [f"line {nth}" for nth, line in enumerate(lines[1:], 2) if len(line) != len(header)]
-    if odd:
+    if odd := [f"line {nth}" for nth, line in enumerate(lines[1:], 2) if len(line) != len(header)]:
         report.refuse(f"rows do not have the cells of the header: {some(odd)}", "mend the file")
     return header, [dict(zip(header, line, strict=True)) for line in lines[1:]]
 

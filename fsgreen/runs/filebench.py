@@ -47,8 +47,7 @@ def read(data: bytes, meanings: Meanings, report: Report) -> list[Run]:
 
 
 def _run(text: str, name: str, report: Report) -> Run:
-    broken = BROKEN.search(text)
-    if broken:
+    if broken := BROKEN.search(text):
         report.refuse(f"{name} has no valid result: {broken[0]}", "mend the text and run it again")
     count = len(ANY_SUMMARY.findall(text))
     summary = SUMMARY.search(text)

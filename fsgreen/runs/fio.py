@@ -87,8 +87,7 @@ def _document(text: str, report: Report) -> Mapping[str, Any]:
 
 def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
     names = list(dict.fromkeys(str(job["jobname"]) for job in jobs))
-    wrong = [str(job["jobname"]) for job in fio_json.failures(jobs)]
-    if wrong:
+    if wrong := [str(job["jobname"]) for job in fio_json.failures(jobs)]:
         report.refuse(f"fio met errors in {', '.join(wrong)}", "mend the job and run it again")
     if any("mixed" in job for job in jobs):
         report.refuse(
@@ -109,8 +108,7 @@ def _run(jobs: Sequence[Mapping[str, Any]], report: Report) -> Run:
         "bandwidth_b_s": sum(part["io_bytes"] for part in parts) / duration_s,
     }
     for count, what in (("short_ios", "came back short"), ("drop_ios", "were dropped")):
-        ios = sum(part.get(count, 0) for part in parts)
-        if ios:
+        if ios := sum(part.get(count, 0) for part in parts):
             report.tell(f"{'+'.join(names)}: {ios} I/Os {what} ({count}).")
     values |= _latency(parts, "+".join(names), report)
     return Run("+".join(names), values)

@@ -120,8 +120,7 @@ def import_runs(
     form = _format(contents)
     hashes = {file: hashlib.sha256(data).hexdigest() for file, data in contents.items()}
     counts = Counter(hashes[file] for file in files)
-    again = [str(file) for file, digest in hashes.items() if counts[digest] > 1]
-    if again:
+    if again := [str(file) for file, digest in hashes.items() if counts[digest] > 1]:
         raise FsgreenError(
             f"these files are the same, and would count a run twice: {some(again)}",
             next_step="give each run once",

@@ -104,8 +104,7 @@ class Meanings:
             return own[column]
         if column in MEANINGS:
             return column
-        readings = _readings(column)
-        if readings:
+        if readings := _readings(column):
             raise FsgreenError(
                 f"'{column}' can be read as {' or as '.join(readings)}, among others",
                 next_step=" or ".join(f"--map '{column}={r}'" for r in (*readings, ASIDE)),
@@ -114,8 +113,7 @@ class Meanings:
 
     def finish(self) -> None:
         """Refuse what was declared of columns that no file has."""
-        left = sorted(self._declared.keys() - self._used)
-        if left:
+        if left := sorted(self._declared.keys() - self._used):
             raise FsgreenError(
                 f"no file has a column {', '.join(map(repr, left))}",
                 next_step="write --map with the name as it stands in the file",

@@ -87,8 +87,7 @@ def _below(root: Path, path: PurePosixPath) -> tuple[PurePosixPath, ...]:
 def _refuse_unlisted(root: Path, listed: Mapping[str, list[Listed]]) -> None:
     known = set(every(listed))
     written = sorted((root / "docs").rglob("*.md"))
-    missing = [file for file in written if PurePosixPath(file.relative_to(root)) not in known]
-    if missing:
+    if missing := [file for file in written if PurePosixPath(file.relative_to(root)) not in known]:
         raise FsgreenError(
             f"no kind is given for {', '.join(file.name for file in missing)}",
             where=root / FILE,

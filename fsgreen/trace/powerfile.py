@@ -107,8 +107,7 @@ class PowerFile:
             self._source.close()
             raise self._foreign(str(error)) from error
         self._place = {name: nth for nth, name in enumerate(self._file.schema_arrow.names)}
-        lacking = [name for name in COLUMNS if name not in self._place]
-        if lacking:
+        if lacking := [name for name in COLUMNS if name not in self._place]:
             self.close()
             raise self._foreign(f"it lacks {', '.join(lacking)}")
 

@@ -112,8 +112,7 @@ def cost_of(*usages: resource.struct_rusage) -> Cost:
 
 def refuse_full(summary: WorkSummary, name: str, directory: Path) -> None:
     """Raise WorkloadFailed where operations failed because the file system is full."""
-    full = summary.errors.get("ENOSPC", 0)
-    if full:
+    if full := summary.errors.get("ENOSPC", 0):
         raise WorkloadFailed(
             f"the file system is full: {full} operations of {name} failed",
             where=directory,

@@ -154,8 +154,7 @@ def _header(lines: Sequence[str], report: Report) -> tuple[str, list[str]]:
             "give the file of energibridge --output",
         )
     header = lines[0].strip().split(found[1])
-    old = [name for name in header if OLD.search(name)]
-    if old:
+    if old := [name for name in header if OLD.search(name)]:
         report.refuse(
             f"{old[0]} is of an EnergiBridge before 0.0.5, whose energies are wrong",
             "measure again with EnergiBridge 0.0.7 or later",
@@ -176,12 +175,10 @@ def _columns(header: Sequence[str], wanted: Sequence[str], report: Report) -> li
         report.refuse("power and counters cannot be added", "name columns of one kind")
     for name in columns:
         part = WITHIN.get(name)
-        twice = [other for other in columns if part and other != name and part.match(other)]
-        if twice:
+        if twice := [other for other in columns if part and other != name and part.match(other)]:
             report.refuse(f"{twice[0]} is part of {name} and would count twice", "name one of them")
     report.tell(f"Power is taken from {' + '.join(columns)}.")
-    left = [name for name in known if name not in columns]
-    if left:
+    if left := [name for name in known if name not in columns]:
         report.tell(f"Left out: {some(left)}.")
     return columns
 

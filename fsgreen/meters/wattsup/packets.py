@@ -112,8 +112,7 @@ class WattsUpParser:
         return self._spread(readings)
 
     def _reading(self, packet: Packet, time_s: float) -> Reading:
-        fault = self._fault(packet)
-        if fault:
+        if fault := self._fault(packet):
             return Reading(time_s, NAN, quality=fault)
         value = {
             name: NAN if arg == NOT_LOGGED else int(arg) / COUNTS[name]

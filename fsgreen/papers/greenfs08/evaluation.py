@@ -172,8 +172,7 @@ def week(trace: str, seed: int = 1) -> Figure:
     axes = figure.add_subplot()
     axes.plot(*lacking(of, spins), color=GREY, linewidth=1)
     for why, (label, colour) in REASONS.items():
-        at_days = [spin.at_s / DAY_S for spin in spins if spin.why == why]
-        if at_days:
+        if at_days := [spin.at_s / DAY_S for spin in spins if spin.why == why]:
             zeros = [0.0] * len(at_days)
             axes.plot(at_days, zeros, "^", color=colour, markersize=8, label=f"woken: {label}")
     axes.set(xlabel="days since a midnight", ylabel="MB that the disk lacks")

@@ -130,8 +130,7 @@ def bcachefs_superblock(text: str) -> dict[str, int]:
     """
     sizes = {}
     for name, field in {"block_b": "block_size", "node_b": "btree_node_size"}.items():
-        match = re.search(rf"^\s*{field}:\s+([\d.]+) ?({'|'.join(UNITS_B)})\s*$", text, re.M)
-        if match:
+        if match := re.search(rf"^\s*{field}:\s+([\d.]+) ?({'|'.join(UNITS_B)})\s*$", text, re.M):
             sizes[name] = int(float(match[1]) * UNITS_B[match[2]])
     return sizes
 

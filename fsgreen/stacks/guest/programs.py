@@ -59,8 +59,7 @@ def _with_clock(channel: Channel, command: list[str], ahead_ns: int) -> None:
 
 def _in_child(work: Callable[[], None]) -> None:
     """Call a function in a forked process, and wait for its end."""
-    child = os.fork()
-    if child:
+    if child := os.fork():
         os.waitpid(child, 0)
         return
     try:
@@ -106,8 +105,7 @@ def _relay(channel: Channel, process: subprocess.Popen[bytes]) -> None:
         ready = select.select([*port, *outputs], [], [], 0 if not port else ALIVE_S)[0]
         for fd in ready:
             if fd in outputs:
-                piece = os.read(fd, PIECE_B)
-                if piece:
+                if piece := os.read(fd, PIECE_B):
                     channel.send(**{outputs[fd]: piece.decode("latin-1")})
                     said_s = time.monotonic()
                 else:

@@ -65,8 +65,7 @@ class CommandWorkload:
     def check(self) -> None:
         """Check that the programs are there, and that every value is known."""
         for part in ("prepare", "command"):
-            command = self._declared.get(part)
-            if command:
+            if command := self._declared.get(part):
                 self._filled(command, dict.fromkeys(OF_A_RUN, 0))
                 self._program(command)
         self._program(process.GUARD)

@@ -110,8 +110,7 @@ def intervals(runs: Sequence[Runs], metric: str, cells: Collection[Cell]) -> str
     """Return what small print says of the intervals of a metric, clock by clock."""
     said = {}
     for one in runs:
-        ran = [cell for cell in cells if len(one.cell(cell))]
-        if ran:
+        if ran := [cell for cell in cells if len(one.cell(cell))]:
             values = [one.value(cell, metric) for cell in ran]
             said[one.clock] = intervals_of(
                 (value.low for value in values), (value.n for value in values)
