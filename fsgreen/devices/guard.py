@@ -153,7 +153,8 @@ def _check(fd: int, device: Path, proof: Proof, *, alone: bool = False) -> None:
     if use is not None:
         raise _in_use_refusal(device, use)
     if isinstance(proof, ListedDisk) and proof.serial is None:
-        if kinds := blockdev.signatures(device):
+        kinds = blockdev.signatures(device)
+        if kinds:
             raise _refusal(
                 device,
                 f"it holds data ({', '.join(kinds)})",

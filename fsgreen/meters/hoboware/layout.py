@@ -195,7 +195,8 @@ def _rows(lines: Sequence[str], cut: bool, first: int, header: Header, report: R
         fits = len(cells) >= width and not wide and not strange
         fault = "cut" if cut and number == len(lines) else "" if fits else "bad-count"
         if not fault and not any(data.values()):
-            if logged := [header.cells[p] for p in event_places if cells[p].strip()]:
+            logged = [header.cells[p] for p in event_places if cells[p].strip()]
+            if logged:
                 events.update(_head(name) for name in logged)
                 continue
         rows.add(number, stamp, data, fault)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from fsgreen.analysis.tables import write_all
-from fsgreen.papers.greenfs08.published import HOURS_A_YEAR, saving_percent
+from fsgreen.papers.greenfs08.published import saving_percent
 from fsgreen.papers.greenfs08.reference import DISKS, Printed
 from fsgreen.papers.greenfs08.virtual import Simulated, read
+from fsgreen.units import HOURS_A_YEAR
 
 NOTHING = "not here"
 
