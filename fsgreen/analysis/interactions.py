@@ -82,10 +82,8 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
 
     An empty `workload` means all workloads. Without a design, there is one figure that says so.
 
-    Raises
-    ------
-    FsgreenError
-        If no design was measured under that workload, or the metric is not a usual one.
+    Raises FsgreenError if no design was measured under that workload, or the metric is not a usual
+    one.
     """
     known = [usual.name for usual in USUAL]
     if metric not in known:
@@ -106,10 +104,7 @@ def drawable(table: pd.DataFrame, workload: str, metric: str) -> dict[str, pd.Da
 def draw(campaign: str, workload: str = "", metric: str = "throughput") -> list[Path]:
     """Draw the figures of `drawable` in the folder `interactions` of a campaign; return the PNGs.
 
-    Raises
-    ------
-    FsgreenError
-        As `drawable` does.
+    Raises FsgreenError as `drawable` does.
     """
     boundary = "".join(read_table(campaign, "trials")["boundary"].unique())
     folder, label = paths.results(campaign) / "interactions", simulated(campaign)

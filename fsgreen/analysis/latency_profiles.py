@@ -16,17 +16,14 @@ from fsgreen.errors import FsgreenError, unknown
 def of_cell(profiles: pd.DataFrame, workload: str, config: str) -> pd.DataFrame:
     """Return the rows of one cell.
 
+    Raises FsgreenError if there is no such cell.
+
     Parameters
     ----------
     profiles : DataFrame
         What `reduce.trial_profiles` returns.
     workload, config : str
         For example `varmail` and `ext3/dtlg`.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such cell.
     """
     labels = profiles["workload"] + " " + profiles["file_system"] + "/" + profiles["option"]
     wanted = f"{workload} {config}"
@@ -44,17 +41,14 @@ def profile_effects(
     The outcome is `different` or `inconclusive`. It is never `equivalent`, as no plan has a bound
     of equivalence for a distance.
 
+    Raises FsgreenError if the two cells cannot be compared.
+
     Parameters
     ----------
     candidate, baseline : DataFrame
         The rows of two cells, as `of_cell` returns them.
     bounds : mapping
         The plan's `minimum_trials`.
-
-    Raises
-    ------
-    FsgreenError
-        If the two cells cannot be compared.
     """
     try:
         table = stats.compare_profiles(candidate, baseline)

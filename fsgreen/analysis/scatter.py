@@ -32,10 +32,8 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
 
     Trials with a held load are left out.
 
-    Raises
-    ------
-    FsgreenError
-        If the trials are of several cells, for example with a warm and a cold cache.
+    Raises FsgreenError if the trials are of several cells, for example with a warm and a cold
+    cache.
     """
     chosen = least_set(
         trials[(trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()],

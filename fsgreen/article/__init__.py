@@ -26,10 +26,8 @@ def write() -> Path:
     ledgers of studies and from what their campaigns gave with their reports. The same ledgers give
     the same bytes.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no study, or the report of one of its campaigns has not been made.
+    Raises FsgreenError if there is no study, or the report of one of its campaigns has not been
+    made.
     """
     studies = _studies()
     if not studies:

@@ -67,10 +67,7 @@ class PowerStates:
     def now(self) -> dict[str, Value] | None:
         """Return what was set; None if no cell has named anything yet.
 
-        Raises
-        ------
-        TrialFailed
-            If the drive is not as it was set.
+        Raises TrialFailed if the drive is not as it was set.
         """
         for factor, asked in self._asked.items():
             if (now := self.get(factor)) != asked:

@@ -91,10 +91,7 @@ class OneFile(ABC):
 def write_file(tree: Tree, name: str, value: str) -> None:
     """Write a value into a file of the kernel.
 
-    Raises
-    ------
-    FsgreenError
-        If the file is not there, or the kernel refuses the value.
+    Raises FsgreenError if the file is not there, or the kernel refuses the value.
     """
     path = tree.path(name)
     try:

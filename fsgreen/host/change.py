@@ -56,10 +56,7 @@ def look(
 ) -> list[Row]:
     """Return what is and what would be, of the wanted settings and the named disks, or of all.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such disk.
+    Raises FsgreenError if there is no such disk.
     """
     names = disk_names(tree, disks) if disks else known.names(tree)
     if wishes is None:
@@ -84,6 +81,9 @@ def look(
 def apply(words: Sequence[str] = (), *, disks: Sequence[str] = (), tree: Tree = HERE) -> list[Row]:
     """Change settings until `restore`; all of them, or none if one is refused.
 
+    Raises FsgreenError without root, for anything unknown, where a named setting or that of a named
+    disk cannot be changed or not be put back, and if a value does not hold.
+
     Parameters
     ----------
     words : sequence of str
@@ -96,12 +96,6 @@ def apply(words: Sequence[str] = (), *, disks: Sequence[str] = (), tree: Tree = 
     -------
     list of Row
         What was looked at, with the values before; those whose `changes` is set were changed.
-
-    Raises
-    ------
-    FsgreenError
-        Without root, for anything unknown, where a named setting or that of a named disk cannot be
-        changed or not be put back, and if a value does not hold.
     """
     _require_root(tree)
     with journal.alone(tree) as lock_fd:
@@ -129,10 +123,7 @@ def applied(
     They are put back after any end of the block and of the whole process, SIGKILL included, by a
     guardian. After a power cut, `restore` finds the journal.
 
-    Raises
-    ------
-    FsgreenError
-        At the end of the block, if something could not be put back.
+    Raises FsgreenError at the end of the block, if something could not be put back.
     """
     _require_root(tree)
     with ExitStack() as guarded:
@@ -153,10 +144,7 @@ def restore(tree: Tree = HERE) -> list[Outcome]:
     removed, but never written: the boot has reset most, and what differs may be what this boot
     was meant to have.
 
-    Raises
-    ------
-    FsgreenError
-        Without root, if a run still holds settings, or a journal is damaged.
+    Raises FsgreenError without root, if a run still holds settings, or a journal is damaged.
     """
     _require_root(tree)
     outcomes: list[Outcome] = []

@@ -28,10 +28,8 @@ class Guardian:
     The journal is on disk already, and nothing is changed yet. The guardian inherits `hold_fd`,
     which holds the journal; here it is closed at the end.
 
-    Raises
-    ------
-    FsgreenError
-        If the guardian does not start; at the end, if something could not be put back.
+    Raises FsgreenError if the guardian does not start; at the end, if something could not be put
+    back.
     """
 
     def __init__(self, tree: Tree, journal: Journal, hold_fd: int) -> None:
@@ -89,15 +87,12 @@ def run(command: Sequence[str]) -> int:
     is killed, the kernel sends the command SIGTERM: nothing should go on measuring while its
     settings are put back.
 
+    Raises FsgreenError if there is no such command.
+
     Returns
     -------
     int
         The command's status, 128 and the signal's number where a signal ended it.
-
-    Raises
-    ------
-    FsgreenError
-        If there is no such command.
     """
     holder = os.getpid()
 

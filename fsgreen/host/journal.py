@@ -112,10 +112,7 @@ def alone(tree: Tree) -> Iterator[int]:
 def begin(tree: Tree, entries: Sequence[Entry], *, for_run: bool) -> tuple[Journal, int]:
     """Write a journal to the disk itself; return it and the descriptor that holds it.
 
-    Raises
-    ------
-    FsgreenError
-        If this boot cannot be told from others, or the disk is full.
+    Raises FsgreenError if this boot cannot be told from others, or the disk is full.
     """
     boot_id = tree.text(BOOT_ID)
     if boot_id is None:
@@ -132,13 +129,7 @@ def begin(tree: Tree, entries: Sequence[Entry], *, for_run: bool) -> tuple[Journ
 
 
 def journals(tree: Tree) -> list[Journal]:
-    """Return all journals, the newest first.
-
-    Raises
-    ------
-    FsgreenError
-        If one is damaged.
-    """
+    """Return all journals, the newest first. Raises FsgreenError if one is damaged."""
     return [read(file) for file in reversed(_files(tree))]
 
 

@@ -41,10 +41,7 @@ NEXT = "fsgreen host show"
 def parse_wishes(words: Iterable[str]) -> dict[str, str]:
     """Return the wanted values by setting from words like `governor` and `scheduler=none`.
 
-    Raises
-    ------
-    FsgreenError
-        For an unknown setting, or one that has no usual value and is given none.
+    Raises FsgreenError for an unknown setting, or one that has no usual value and is given none.
     """
     wishes = {}
     for word in words:
@@ -61,10 +58,7 @@ def parse_wishes(words: Iterable[str]) -> dict[str, str]:
 def disk_names(tree: Tree, asked: Sequence[str]) -> list[str]:
     """Return the kernel's names of disks given as `sda`, `/dev/sda` or `/dev/disk/by-id/...`.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such disk; a partition has no queue of its own.
+    Raises FsgreenError if there is no such disk; a partition has no queue of its own.
     """
     names = []
     for word in asked:

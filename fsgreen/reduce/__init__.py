@@ -88,10 +88,7 @@ def write(campaign: str) -> Path:
     Every raw file is compared with the hash in its record first (rule 22), and trials are pooled
     only where plan, boundary and machine agree (rules 1, 9, 19).
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no whole trial, or holds one that is damaged or foreign.
+    Raises FsgreenError if the campaign has no whole trial, or holds one that is damaged or foreign.
     """
     if is_imported(campaign):
         write_imported(campaign)
@@ -133,10 +130,7 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
     Those that broke a rule are left out: they would not have counted. Energy of a meter that was
     attached later, and does not cover a trial, is NaN.
 
-    Raises
-    ------
-    FsgreenError
-        If a file of one is not the one recorded.
+    Raises FsgreenError if a file of one is not the one recorded.
     """
     import pandas as pd
 

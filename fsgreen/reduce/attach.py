@@ -42,12 +42,10 @@ def attach(
     are, and are columns of `trials.csv` once the campaign is reduced again. Returns the meter and
     the file.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign made no pulses, or they are not in the trace, or it covers no trial; if its
-        time zone is wrong by whole half hours, which is told; if the clock is further off than
-        `synchronised_s`; if a meter of the campaign has its name; or if several testbeds measured.
+    Raises FsgreenError if the campaign made no pulses, or they are not in the trace, or it covers
+    no trial; if its time zone is wrong by whole half hours, which is told; if the clock is further
+    off than `synchronised_s`; if a meter of the campaign has its name; or if several testbeds
+    measured.
     """
     readings = power_table({imported.info.driver: imported.readings})
     if not readings["time_s"].min() > FIRST_DATE_UNIX_S:

@@ -53,10 +53,7 @@ def is_imported(campaign: str) -> bool:
 def read_study(campaign: str) -> Study:
     """Return the study of a campaign: its file of today, or what imported runs make of it.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such campaign, or the study's file is gone or unsound.
+    Raises FsgreenError if there is no such campaign, or the study's file is gone or unsound.
     """
     plan, imported = read_plan(campaign), read_identity(campaign).get("imported")
     if imported is None:
@@ -89,10 +86,7 @@ def _fault(file: Path, sha256: str) -> str:
 def write_imported(campaign: str) -> None:
     """Write `trials.csv` with a row per run, and the tables of what is inside trials, empty.
 
-    Raises
-    ------
-    FsgreenError
-        If a file is not the one that was imported.
+    Raises FsgreenError if a file is not the one that was imported.
     """
     if altered := altered_files(campaign):
         raise FsgreenError(

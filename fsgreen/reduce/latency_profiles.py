@@ -16,15 +16,12 @@ def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
     The sums are exact, as each of the engine's buckets lies inside one of these. Operations of
     less than 1 ns are in bucket 0.
 
+    Raises ValueError if a bucket lies in several of these, or is none.
+
     Parameters
     ----------
     histogram : DataFrame
         The columns `operation`, `lower_ns`, `upper_ns` and `work_ops`, as in `latency.parquet`.
-
-    Raises
-    ------
-    ValueError
-        If a bucket lies in several of these, or is none.
     """
     columns = ["lower_ns", "upper_ns", "work_ops"]
     lower_ns, upper_ns, work_ops = histogram[columns].to_numpy(dtype=float).T
@@ -45,10 +42,7 @@ def trial_profiles(campaign: str) -> pd.DataFrame:
     The columns are the factors but the load, `block` and those of `log2_profile`; the trials
     are checked as `reduce.write` does.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no whole trial, or holds one that is damaged or foreign.
+    Raises FsgreenError if the campaign has no whole trial, or holds one that is damaged or foreign.
     """
     plan = read_plan(campaign)
     profiles = []

@@ -61,12 +61,9 @@ def measured(trials: pd.DataFrame) -> dict[str, Measured]:
 def poolable_trials(campaign: str) -> list[Trial]:
     """Return the campaign's trials after checking that they belong together.
 
-    Raises
-    ------
-    FsgreenError
-        If there is none; if a file is not the one recorded (rule 22); if a trial is not of the
-        plan (rule 1); if boundaries (rule 19), checked properties of the machine or the texts of a
-        workload (rule 9) differ.
+    Raises FsgreenError if there is none; if a file is not the one recorded (rule 22); if a trial is
+    not of the plan (rule 1); if boundaries (rule 19), checked properties of the machine or the
+    texts of a workload (rule 9) differ.
     """
     folder = paths.raw(campaign)
     plan = read_plan(campaign)

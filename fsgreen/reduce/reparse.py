@@ -47,11 +47,9 @@ def reparse_campaign(campaign: str, into: Path | None = None) -> Iterator[Repars
     Trials are never changed: new tables go to `into`/trials/TRIAL/power.parquet. Memory is bounded
     whatever the length of a trial.
 
-    Raises
-    ------
-    FsgreenError
-        If the campaign has no trial; if a file is not the one recorded (rule 22); if a raw trace
-        cannot be parsed; if a new table would replace a file, or stand inside the campaign.
+    Raises FsgreenError if the campaign has no trial; if a file is not the one recorded (rule 22);
+    if a raw trace cannot be parsed; if a new table would replace a file, or stand inside the
+    campaign.
     """
     folder = paths.raw(campaign)
     trials = [*list_trials(folder), *list_invalid(folder)]

@@ -28,10 +28,8 @@ def report_profile(file: Path) -> pd.DataFrame:
 
     The columns are those of `log2_profile`, and `block`, which is 1.
 
-    Raises
-    ------
-    FsgreenError
-        If the file does not hold the results of exactly one run, or of one without work.
+    Raises FsgreenError if the file does not hold the results of exactly one run, or of one without
+    work.
     """
     try:
         runs = json.loads(file.read_text())["runs"]

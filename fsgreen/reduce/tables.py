@@ -35,13 +35,7 @@ def write_csv(table: pd.DataFrame, file: Path) -> Path:
 
 
 def read_table(campaign: str, name: str) -> pd.DataFrame:
-    """Read a result table of a campaign.
-
-    Raises
-    ------
-    FsgreenError
-        If it has not been made.
-    """
+    """Read a result table of a campaign. Raises FsgreenError if it has not been made."""
     file = paths.results(campaign) / f"{name}.csv"
     try:
         return read_csv(file)

@@ -43,10 +43,7 @@ class Control:
     def ask(self, do: str, **details: Any) -> dict[str, Any]:
         """Return the answer to one question.
 
-        Raises
-        ------
-        FsgreenError
-            If no server answers, or it refuses: in its own words.
+        Raises FsgreenError if no server answers, or it refuses: in its own words.
         """
         line = self.line(do, **details)
         try:

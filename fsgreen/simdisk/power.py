@@ -45,11 +45,8 @@ def power_since(control: Control, since_ns: int | None = None) -> PowerTrace:
     The server answers with 16,384 changes at most. The span then ends early, and the next one
     begins at its end.
 
-    Raises
-    ------
-    FsgreenError
-        If no server answers, if it keeps no changes from that time on, or if the answer is no
-        trace.
+    Raises FsgreenError if no server answers, if it keeps no changes from that time on, or if the
+    answer is no trace.
     """
     answer = control.ask("trace", since_ns=since_ns)
     told: list[Any] = [answer.get(name) for name in ("times_ns", "power_uw", "until_ns")]

@@ -80,6 +80,8 @@ def rates(
 
     Nothing is measured: the disk and the server are simulated, and the same each time.
 
+    Raises FsgreenError if the engine is not installed, too old, or refuses: in its own words.
+
     Parameters
     ----------
     heuristics : mapping
@@ -97,11 +99,6 @@ def rates(
         what a server does.
     **settings : int
         Of a heuristic of the engine: `cursors`, `slots`, `probes`; of all `window_kib`.
-
-    Raises
-    ------
-    FsgreenError
-        If the engine is not installed, too old, or refuses: in its own words.
     """
     import pandas as pd
 

@@ -51,6 +51,8 @@ class Disk:
 class Server:
     """A server of one disk, running; its file is `file`, its control socket that of `control`.
 
+    Raises FsgreenError if the program is not installed, or does not get ready: in its own words.
+
     Parameters
     ----------
     disk : Disk
@@ -59,11 +61,6 @@ class Server:
         An existing folder of ours, where the disk's data, its mount and its socket go.
     lock_fd : int
         The owner lock of the work folder: it stays taken until the server has ended.
-
-    Raises
-    ------
-    FsgreenError
-        If the program is not installed, or does not get ready: in its own words.
     """
 
     def __init__(self, disk: Disk, folder: Path, *, lock_fd: int) -> None:

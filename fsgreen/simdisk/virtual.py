@@ -22,10 +22,7 @@ COLUMNS = "stream,action,sector,sectors,issued_ns"
 def engine() -> Any:
     """Return the module `fsgreen_engine`, which has the simulator.
 
-    Raises
-    ------
-    FsgreenError
-        If it is not installed, or older than this library.
+    Raises FsgreenError if it is not installed, or older than this library.
     """
     try:
         import fsgreen_engine
@@ -50,6 +47,8 @@ def replay(
 
     Nothing is measured. Times in the report are in ns, energies in fJ, power in microwatts.
 
+    Raises FsgreenError if the engine is not installed, too old, or refuses: in its own words.
+
     Parameters
     ----------
     disk : str
@@ -63,11 +62,6 @@ def replay(
         `depth`, `policy`, `write`, `read_ahead_kib` of the disk.
     **asked : bool
         `power`: the power drawn over time; `log`: every request.
-
-    Raises
-    ------
-    FsgreenError
-        If the engine is not installed, too old, or refuses: in its own words.
     """
     lines = [
         f"{number},{action},{sector},{sectors},{round(issued_s * 1e9)}"

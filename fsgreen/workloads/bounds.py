@@ -92,12 +92,8 @@ def bounded(bounds: Bounds) -> Iterator[Bounded]:
     Bounds may be nested, where several workloads are ready side by side: each program has those of
     the innermost when it started.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be bounded here.
-    TrialFailed
-        If the programs took more memory than that by themselves.
+    Raises FsgreenError if it cannot be bounded here. Raises TrialFailed if the programs took more
+    memory than that by themselves.
     """
     told = Bounded()
     if not bounds.controllers:

@@ -104,10 +104,7 @@ def entered(group: Group) -> Iterator[None]:
 def make(controllers: Sequence[str]) -> Group:
     """Make a group beside those of others; what a killed run left goes.
 
-    Raises
-    ------
-    FsgreenError
-        If there is no such controller here, or no group of it can be made.
+    Raises FsgreenError if there is no such controller here, or no group of it can be made.
     """
     own = f"{PREFIX}{os.getpid()}-"
     above = {controller: parent(controller, controllers) for controller in controllers}

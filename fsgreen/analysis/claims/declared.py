@@ -66,6 +66,8 @@ class Claims:
     ) -> Claims:
         """Read the claims of a study. A study without a file of claims has none.
 
+        Raises FsgreenError with everything that is wrong in the files, by line.
+
         Parameters
         ----------
         study : str
@@ -73,11 +75,6 @@ class Claims:
         checks, recomputed : collection of str
             Names of the functions in the paper's package: those that a `check` may name, and the
             slugs of the claims that may be `published`.
-
-        Raises
-        ------
-        FsgreenError
-            With everything that is wrong in the files, by line.
         """
         document, needs, cells = declared(study, "claims"), needs_of(study), cells_of(study)
         states = states_of(study)
@@ -148,10 +145,8 @@ def cells_of(study: str) -> dict[str, Levels]:
 def states_of(study: str) -> dict[str, State]:
     """Return the states that the claims of a study are about, by name.
 
-    Raises
-    ------
-    FsgreenError
-        If a state names a column that no trial has, or a level that no cell can have.
+    Raises FsgreenError if a state names a column that no trial has, or a level that no cell can
+    have.
     """
     document = declared(study, "states")
     if document is None:

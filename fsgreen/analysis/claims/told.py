@@ -101,17 +101,14 @@ def _place(plan: Plan, identity: Mapping[str, Any]) -> str:
 def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
     """Return what the campaigns of a study say that were judged here.
 
+    Raises FsgreenError if another version of fsgreen judged one of them.
+
     Parameters
     ----------
     study : str
         Its name.
     own : bool
         Also those that the pipeline does not analyse.
-
-    Raises
-    ------
-    FsgreenError
-        If another version of fsgreen judged one of them.
     """
     files = {
         file.stem: file

@@ -58,10 +58,7 @@ class Pilot:
     def of(cls, campaign: str, testbed: str, source: Source) -> Pilot:
         """Read the pilot of this name; `source` has its trials.
 
-        Raises
-        ------
-        FsgreenError
-            If it has no plan, or its tables have not been made.
+        Raises FsgreenError if it has no plan, or its tables have not been made.
         """
         plan, trials = read_plan(campaign), list_trials(paths.raw(campaign))
         pace = Pace.of(plan, trials) if trials else None

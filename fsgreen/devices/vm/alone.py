@@ -40,6 +40,8 @@ PLACE = "fsgreen/job.json"
 def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = LIMIT_S) -> bytes:
     """Run a job; return its output, a line of JSON for each trial.
 
+    Raises FsgreenError if the job cannot be run, is not done in time, or ends early.
+
     Parameters
     ----------
     job : mapping
@@ -50,11 +52,6 @@ def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = 
         Seed of the guest's random numbers. Another seed gives another sample.
     limit_s : float
         Limit of its real time on this machine.
-
-    Raises
-    ------
-    FsgreenError
-        If the job cannot be run, is not done in time, or ends early.
     """
     boot.require()
     image = guest_image.ensure()

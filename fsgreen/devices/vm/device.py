@@ -40,11 +40,8 @@ COUNTERS = "requests of the guest to its disk, as QEMU counts them; no busy time
 class VmDevice(OnThisMachine):
     """The disk of a guest, and the guest.
 
-    Raises
-    ------
-    FsgreenError
-        If QEMU or the image is not available, the folder has too little space, or the guest does
-        not start.
+    Raises FsgreenError if QEMU or the image is not available, the folder has too little space, or
+    the guest does not start.
     """
 
     kind = "vm"

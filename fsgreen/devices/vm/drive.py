@@ -114,11 +114,8 @@ def _in_zones(size_b: int, zone_b: int) -> int:
 class SimulatedDrive(OwnDrive):
     """The beginning of a simulated disk. Before each trial, it is at rest, and an SSD is erased.
 
-    Raises
-    ------
-    FsgreenError
-        If the disk cannot be served or is too small, if memory is short, or if the guest must have
-        a null block device or zones.
+    Raises FsgreenError if the disk cannot be served or is too small, if memory is short, or if the
+    guest must have a null block device or zones.
     """
 
     def __init__(

@@ -43,10 +43,7 @@ class Guest:
 
     Its disk and its files are in `folder`. QEMU holds the owner lock of the folder while it runs.
 
-    Raises
-    ------
-    FsgreenError
-        If it does not start after `attempts`.
+    Raises FsgreenError if it does not start after `attempts`.
     """
 
     def __init__(
@@ -84,12 +81,8 @@ class Guest:
     def ask(self, do: str, limit_s: float = ANSWER_S, **what: Any) -> Any:
         """Send a request and return the answer.
 
-        Raises
-        ------
-        FsgreenError
-            If the request failed in the guest.
-        TrialFailed
-            If the guest ended, or does not answer within `limit_s`. Then it has been ended.
+        Raises FsgreenError if the request failed in the guest. Raises TrialFailed if the guest
+        ended, or does not answer within `limit_s`. Then it has been ended.
         """
         try:
             self._channel.send(do=do, **what)
@@ -124,12 +117,8 @@ class Guest:
     def entered(self) -> Iterator[None]:
         """Run programs in the guest during the `with` block.
 
-        Raises
-        ------
-        TrialFailed
-            If the guest itself ended or hangs; this replaces the error of the program.
-        FsgreenError
-            The error of a program, with a next step that works for the guest.
+        Raises TrialFailed if the guest itself ended or hangs; this replaces the error of the
+        program. The FsgreenError of a program gets a next step that works for the guest.
         """
         try:
             with elsewhere.entered(_Inside(self, self._folder)):

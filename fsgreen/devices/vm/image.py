@@ -154,10 +154,7 @@ def ensure() -> Image:
 
     Packages are downloaded only once. Remove the folder to get newer ones.
 
-    Raises
-    ------
-    FsgreenError
-        If it cannot be made: no apt, no network, no space, or another architecture.
+    Raises FsgreenError if it cannot be made: no apt, no network, no space, or another architecture.
     """
     require_architecture()
     place = folder()

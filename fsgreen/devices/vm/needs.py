@@ -36,10 +36,8 @@ def mirror() -> str:
     The class that gets them is asked, in a scratch folder, so its refusals stay its own. (A change
     of its file would make every user's image anew.)
 
-    Raises
-    ------
-    FsgreenError
-        If this machine has no apt, none of Debian's keys, or if no temporary files can be made.
+    Raises FsgreenError if this machine has no apt, none of Debian's keys, or if no temporary files
+    can be made.
     """
     try:
         with tempfile.TemporaryDirectory() as scratch:

@@ -80,15 +80,12 @@ class Package(NamedTuple):
 class Apt:
     """apt in a folder of its own.
 
+    Raises FsgreenError if this machine has no apt, or none of Debian's keys.
+
     Parameters
     ----------
     folder : Path
         Where it keeps its lists and what it downloads.
-
-    Raises
-    ------
-    FsgreenError
-        If this machine has no apt, or none of Debian's keys.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -112,10 +109,7 @@ class Apt:
     def packages(self) -> list[Package]:
         """Return all packages of the guest, downloaded; the kernel comes first.
 
-        Raises
-        ------
-        FsgreenError
-            If a package is not to be had.
+        Raises FsgreenError if a package is not to be had.
         """
         if not any(self._lists.glob("*_Packages*")):
             self._run("apt-get", "update")

@@ -159,10 +159,7 @@ def keep_modules(tree: Path, version: str) -> dict[str, list[str]]:
 def kernel(tree: Path, version: str) -> bytes:
     """Return the kernel as a program (ELF), which begins without unpacking itself first.
 
-    Raises
-    ------
-    FsgreenError
-        If the file is packed otherwise than Debian 12 does.
+    Raises FsgreenError if the file is packed otherwise than Debian 12 does.
     """
     file = tree / "boot" / f"vmlinuz-{version}"
     packed = file.read_bytes()

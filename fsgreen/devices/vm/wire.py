@@ -57,12 +57,8 @@ class Channel:
     def receive(self, limit_s: float | None = None) -> dict[str, Any]:
         """Return the next message.
 
-        Raises
-        ------
-        Ended
-            If the other side is gone.
-        TimeoutError
-            If no message has come after `limit_s`.
+        Raises Ended if the other side is gone. Raises TimeoutError if no message has come after
+        `limit_s`.
         """
         deadline_s = None if limit_s is None else time.monotonic() + limit_s
         while b"\n" not in self._unread:
