@@ -40,7 +40,8 @@ def device_served(
 
     Of writes those of the flush as well, which brings there what the workload had written. Empty
     where no counter of the kernel is the device's own, or nothing was asked of it. Of the disk of a
-    guest, which counts no time, a simulated disk that turns tells it itself.
+    guest, which counts no time, a simulated disk that turns tells it itself; the time for a request
+    is then a lower bound, as that disk's count has those of the warm-up and the flush, too.
     """
     measured_s = [phase.span_s for phase in record.measured]
     written_s = [
@@ -53,15 +54,17 @@ def device_served(
     }
     names = ("disk_busy_s", "disk_reads_count", "disk_writes_count")
     busy_s, reads, writes = (counted(host, name, measured_s) for name in names)
+    requests = reads + writes
     if math.isnan(busy_s):
-        busy_s = busy_by_account(record)
+        timing = (record.simulated or {}).get("timing", {})
+        busy_s, requests = busy_by_account(record), timing.get("requests", math.nan)
     return {
         **{f"device_{way}_b": bytes_b for way, bytes_b in moved_b.items()},
         **{
             f"device_{way}_percent": _over(100 * bytes_b, asked_b[way])
             for way, bytes_b in moved_b.items()
         },
-        "device_request_s": _over(busy_s, reads + writes),
+        "device_request_s": _over(busy_s, requests),
         "device_busy_percent": _over(
             100 * busy_s, sum(end_s - start_s for start_s, end_s in measured_s)
         ),

@@ -36,7 +36,7 @@ def served(energy=ENERGY, parts_j=PARTS_J, **columns):
     host = pd.DataFrame({"time_s": time_s, **{name: [0.0, of] for name, of in counted.items()}})
     names = {"measure": 10.0, "flush": 20.0}
     phases = [{"name": name, "start_s": at_s, "end_s": at_s + 10} for name, at_s in names.items()]
-    of_disk = {"parts_j": {"disk": parts_j}}
+    of_disk = {"parts_j": {"disk": parts_j}, "timing": {"requests": 4000}}
     trial = record(phases=phases, energy={"disk": energy}, simulated=of_disk)
     return device_served(host, trial, {"read": 1.0, "write": 1.0})
 
@@ -45,7 +45,8 @@ def test_a_disk_that_turns_worked_when_it_did_not_rest():
     """28 J at 7 W are 4 s of rest: claims on a disk that works were open in a guest."""
     of_disk = served()
     assert of_disk["device_busy_percent"] == pytest.approx(60)
-    assert of_disk["device_request_s"] == pytest.approx(0.002)
+    # QEMU counts requests before it merges them; the disk counts those of the warm-up, too.
+    assert of_disk["device_request_s"] == pytest.approx(0.0015)
 
 
 def test_a_kernel_that_counts_time_is_believed_first():

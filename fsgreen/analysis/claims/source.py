@@ -84,8 +84,9 @@ class Source:
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
+        known = {level for name in factors_of(self.trials) for level in self.trials[name].unique()}
         needs = {
-            cell: [level for level in cell.values() if level in self.needs]
+            cell: [level for level in cell.values() if level in {*self.needs} - known]
             for cell in cells
             if self.cell(cell).empty
         }

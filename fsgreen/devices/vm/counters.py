@@ -27,13 +27,14 @@ WITHIN_S = 0.5
 valid sample."""
 
 OF_QEMU = {
-    "disk_read_b": "rd_bytes",
-    "disk_write_b": "wr_bytes",
-    "disk_reads_count": "rd_operations",
-    "disk_writes_count": "wr_operations",
-    "disk_discards_count": "unmap_operations",
+    "disk_read_b": ("rd_bytes",),
+    "disk_write_b": ("wr_bytes",),
+    "disk_reads_count": ("rd_operations", "rd_merged"),
+    "disk_writes_count": ("wr_operations", "wr_merged"),
+    "disk_discards_count": ("unmap_operations", "unmap_merged"),
 }
-"""QEMU's names of cumulative counters, by columns of `host.parquet`. QEMU counts no busy time."""
+"""QEMU's names of cumulative counters, by columns of `host.parquet`: the guest's requests, and how
+many of them were merged into others before the disk got them. QEMU counts no busy time."""
 
 
 class DiskCounters:
@@ -50,7 +51,10 @@ class DiskCounters:
             try:
                 said = self._ask("query-blockstats")
                 stats = next(each["stats"] for each in said if each["device"] == DISK)
-                return {name: float(stats[of]) for name, of in OF_QEMU.items()}
+                return {
+                    name: float(stats[of]) - sum(stats[merged] for merged in several)
+                    for name, (of, *several) in OF_QEMU.items()
+                }
             except (Ended, OSError, LookupError, TypeError, ValueError, StopIteration):
                 self._drop()  # a late answer would be taken for the next one
                 return dict.fromkeys(OF_QEMU, math.nan)
