@@ -29,6 +29,18 @@ pub fn push<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
 ) -> Result<Pushed, Trouble> {
+    let pushed = rounds(flash, branch);
+    if pushed.is_err() {
+        // The next push may be long in coming, and flash be almost full. What failed is told already.
+        let _ = flash.with(|flash| flash.drop_snapshots(branch.role));
+    }
+    pushed
+}
+
+fn rounds<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+) -> Result<Pushed, Trouble> {
     let mut pushed = Pushed::default();
     let mut earlier = Earlier::default();
     for number in 1..=ROUNDS_MOST {

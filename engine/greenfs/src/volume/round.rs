@@ -126,7 +126,7 @@ impl<S: Store> Flash<S> {
         is_last: bool,
     ) -> io::Result<Option<Round>> {
         self.settle()?;
-        remove_tree(&mut self.store, &snapshots(role))?;
+        self.drop_snapshots(role)?;
         if self.has_all(role) {
             return Ok(None);
         }
@@ -237,11 +237,22 @@ impl<S: Store> Flash<S> {
             let Some(rest_b) = left_b.checked_sub(takes_b) else {
                 continue;
             };
+            let to = snapshot(role, put.node);
+            let taken = self.take_snapshot(&put.path, &to);
+            if taken.is_err() && !is_free {
+                // Flash may be almost full: what nobody has disturbed is copied as it is.
+                return remove_tree(&mut self.store, &to);
+            }
+            taken?;
             left_b = rest_b;
-            self.take_snapshot(&put.path, &snapshot(role, put.node))?;
             copied.origin = Origin::Snapshot;
         }
         Ok(())
+    }
+
+    /// Remove the copies on flash, of a push that has ended.
+    pub(super) fn drop_snapshots(&mut self, role: Role) -> io::Result<()> {
+        remove_tree(&mut self.store, &snapshots(role))
     }
 
     fn take_snapshot(&mut self, from: &Path, to: &Path) -> io::Result<()> {
