@@ -10,6 +10,7 @@ from pathlib import Path
 from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Cell, Plan
+from fsgreen.design.factors import AS_FOUND
 from fsgreen.devices.levels import OF_NVME
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
@@ -29,10 +30,16 @@ IDLE_READINGS = 3
 
 def idle_key(plan: Plan, cell: Cell) -> str | None:
     """Return a name for the levels of a cell that decide idle power; None if there are none."""
-    levels = plan.levels(cell)
     disk = [cell["disk"]] if "disk" in cell else []
-    of_nvme = [f"{name} {levels[name]}" for name in OF_NVME if levels.get(name) is not None]
+    levels, named = plan.levels(cell), named_of_nvme(plan)
+    of_nvme = [f"{name} {AS_FOUND if levels[name] is None else levels[name]}" for name in named]
     return ", ".join(disk + of_nvme) or None
+
+
+def named_of_nvme(plan: Plan) -> list[str]:
+    """Return the factors of an NVMe drive that some cell of a plan names."""
+    every = [plan.levels(cell) for cell in plan.cells]
+    return [name for name in OF_NVME if any(levels.get(name) is not None for levels in every)]
 
 
 def idle_powers_w(
@@ -50,6 +57,8 @@ def idle_powers_w(
             of_nvme = {name: levels.get(name) for name in OF_NVME}
             testbed.load({"disk": cell.get("disk"), **of_nvme})
             idle_w[key] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
+    if named_of_nvme(plan):  # what is probed next is the baseline's drive
+        testbed.load(plan.levels(plan.baseline))
     return idle_w
 
 

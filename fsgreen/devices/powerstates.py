@@ -145,7 +145,8 @@ class PowerStates:
 def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
     """Set the drive of a work folder as `PowerStates` found it; return a line for each action.
 
-    A drive that a boot has reset, or that is gone, is left alone. A failure becomes a line, too.
+    A drive that a boot has reset, or that is gone, is left alone. Raises FsgreenError if something
+    cannot be put back: what was found stays in the folder for another attempt.
     """
     try:
         kept = json.loads((folder / KEPT).read_text())
@@ -155,7 +156,8 @@ def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
         return []
     except (OSError, ValueError, LookupError, TypeError) as error:
         return [f"could not put back an NVMe drive: {error!r}"]
-    done = []
+    done: list[str] = []
+    failed: list[str] = []
     for factor, value in found.items() if states.identity() == identity else ():
         try:
             if states.get(factor) != value:
@@ -163,5 +165,12 @@ def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
                 done.append(f"put back {factor} {value} of {disk}")
         except (FsgreenError, ValueError, TypeError) as error:
             why = str(error).partition("\n")[0]
-            done.append(f"could not put back {factor} {value} of {disk}: {why}")
+            failed.append(f"{factor} {value} of {disk} cannot be put back: {why}")
+    if failed:
+        raise FsgreenError(
+            "; ".join(failed),
+            where=folder / KEPT,
+            next_step="fsgreen doctor tries again; or set it by hand (nvme set-feature), then "
+            f"rm {folder / KEPT}",
+        )
     return done

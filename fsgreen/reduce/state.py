@@ -76,14 +76,17 @@ def busy_by_account(record: TrialRecord) -> float:
 
     At any moment it is in one of its states, so it rested as long as its power at rest takes for
     the energy of that state. The idle phases tell that power: the lower one, as a request may fall
-    into the other. NaN without such an account, or where a head was unloaded.
+    into the other. NaN without such an account, where a head was unloaded, or after an event, which
+    may have cut the disk's power.
     """
     energy = record.energy.get(DISK)
     parts_j = (record.simulated or {}).get("parts_j", {}).get(DISK, {})
-    if energy is None or "seek" not in parts_j or any(parts_j.get(name) for name in UNLOADED):
+    if energy is None or record.events or "seek" not in parts_j:
         return math.nan
-    rest_w = float(np.fmin(energy.idle_power_before_w, energy.idle_power_after_w))
-    return float(np.maximum(0.0, energy.duration_s - parts_j["idle"] / rest_w))
+    rest_w = np.fmin(energy.idle_power_before_w, energy.idle_power_after_w)
+    if not rest_w > 0 or any(parts_j.get(name) for name in UNLOADED):
+        return math.nan
+    return max(0.0, energy.duration_s - parts_j["idle"] / float(rest_w))
 
 
 def made(record: TrialRecord) -> dict[str, float]:

@@ -17,47 +17,7 @@ DISK, REMOTE = "disk", "remote"
 
 @dataclass(frozen=True)
 class Mount:
-    """A mounted file system, as the kernel and the disk report it.
-
-    Attributes
-    ----------
-    directory : Path
-        The directory of the workload.
-    device : str or None
-        The block device (`/dev/loop3`); None if there is none.
-    file_system, option : str
-        The levels of the cell.
-    mkfs : tuple of str
-        The command that made the file system; empty if nothing was made.
-    mount_options : tuple of str
-        The options as mounted, including `strictatime` and `data=...` if the kernel omits them.
-    scheduler : str or None
-        The I/O scheduler of the device.
-    queue_depth : int or None
-        The requests in the queue of the device (`nr_requests`), or the commands that a simulated
-        disk takes at once.
-    geometry : dict of str to int
-        The geometry on the disk: `block_b`, `inode_b`, `blocks_per_group`, `agcount`,
-        `read_ahead_b` and others. For a zoned disk, also what `zones.of` returns.
-    driver : str or None
-        The kernel's driver. For ext2 and ext3, it is usually `ext4`.
-    state : DeviceState or None
-        The device state that was made for this trial; None if the testbed makes none.
-    fragmentation : dict of str to float, or None
-        The measurements of an aged file system, from `aging.ager.age`.
-    stacked : dict, or None
-        For a file system that a program serves: the `program`, its `sha256`, and its settings.
-    below : Path, or None
-        For such a file system: the mount point of the file system below it.
-    nvme : dict of str to int or str, or None
-        The levels of an NVMe drive, if a cell has named any: `power_state`, `apst_us`.
-    guest : dict, or None
-        For a virtual machine: its `clock`, and what its times may be compared with (`compares`).
-    simulated : dict, or None
-        For a simulated disk: `disk`, the `disk_sha256` of its parameters, `model`, `sectors`, the
-        `offset_b` of the file system, `depth`, `policy`, its own `scheduler`, and the
-        `kernel_scheduler` and `kernel_requests` of the loop device on it.
-    """
+    """A mounted file system, as the kernel and the disk report it."""
 
     directory: Path
     """The directory of the workload."""
@@ -85,7 +45,11 @@ class Mount:
     fragmentation: dict[str, float] | None = None
     """The measurements of an aged file system, from `aging.ager.age`."""
     simulated: dict[str, Any] | None = None
+    """For a simulated disk: `disk`, the `disk_sha256` of its parameters, `model`, `sectors`, the
+    `offset_b` of the file system, `depth`, `policy`, its own `scheduler`, and the
+    `kernel_scheduler` and `kernel_requests` of the loop device on it."""
     nvme: dict[str, int | str] | None = None
+    """The levels of an NVMe drive, if a cell has named any: `power_state`, `apst_us`."""
     guest: dict[str, Any] | None = None
     """For a virtual machine: its `clock`, and what its times may be compared with (`compares`)."""
     stacked: dict[str, Any] | None = None

@@ -67,7 +67,9 @@ def test_each_state_has_an_idle_band_of_its_own(
     """A drive that may not rest would never come down into the band of one that rests."""
     idle_w, loaded = idle_of(plan, monkeypatch)
     assert idle_w.keys() == DECIDED.keys()
-    assert loaded == [{"disk": None, **DECIDED[key]} for key in idle_w]
+    *of_states, probed = loaded
+    assert of_states == [{"disk": None, **DECIDED[key]} for key in idle_w]
+    assert probed == plan.levels(plan.baseline), "the last state would be that of the probe"
     context: Any = SimpleNamespace(plan=plan, identity={"idle_bands_w": idle_w, "idle_band_w": 9.0})
     for cell in plan.cells:
         planned: Any = SimpleNamespace(cell=cell)

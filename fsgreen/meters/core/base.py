@@ -83,35 +83,7 @@ DiskEmulatorOf = Callable[[PowerSince, str], Emulator]
 
 @dataclass(frozen=True)
 class Driver:
-    """A live driver: the object that its entry point names.
-
-    Attributes
-    ----------
-    name : str
-        The name of the driver, the same as that of the entry point.
-    kind : {"stream", "counter"}
-        Whether the meter sends by itself, or answers requests.
-    summary : str
-        What it measures, in a few words.
-    settings : type of MeterSettings
-        Declares the settings of the driver.
-    open : callable
-        Opens a meter with such settings. It may raise FsgreenError.
-    parser : callable
-        Makes a parser from nothing but the meter's description, which a stored trace has.
-    missing : callable
-        Returns why the driver cannot work here and the command that mends it; None if it can.
-    find : callable
-        Returns the connected meters, each as lines of a testbed file that choose it. It is quick,
-        changes nothing, sends nothing to a meter, and never raises.
-    emulator : str, optional
-        The place of an `EmulatorOf`, as `package.module:name`, that `emulate = true` imports.
-    disk_emulator : str, optional
-        The place of a `DiskEmulatorOf`, which `profile = "simdisk"` imports instead.
-    means : callable
-        Returns, given the description, whether a power is the mean since the previous reading, as
-        for the difference of a counter.
-    """
+    """A live driver: the object that its entry point names."""
 
     name: str
     """The name of the driver, the same as that of the entry point."""
@@ -131,7 +103,9 @@ class Driver:
     """Returns the connected meters, each as lines of a testbed file that choose it. It is quick,
     changes nothing, sends nothing to a meter, and never raises."""
     emulator: str | None = None
+    """The place of an `EmulatorOf`, as `package.module:name`, that `emulate = true` imports."""
     disk_emulator: str | None = None
+    """The place of a `DiskEmulatorOf`, which `profile = "simdisk"` imports instead."""
     means: Callable[[MeterInfo], bool] = lambda _: False
     """Returns, given the description, whether a power is the mean since the previous reading, as
     for the difference of a counter."""

@@ -155,10 +155,12 @@ class EmulatedMeter:
 
     def _power(self, *since_ns: int | None) -> Any:
         try:
-            return self._ask(*since_ns)
+            told = self._ask(*since_ns)
         except FsgreenError as error:
             self._cause = error
             raise
+        self._cause = None
+        return told
 
     @contextmanager
     def _told(self) -> Iterator[Meter]:
