@@ -13,7 +13,7 @@ from fsgreen.errors import FsgreenError, unknown
 Levels = Mapping[str, Any]
 """Levels of factors by name, from `Plan.levels`. A level that is missing or None is left open."""
 
-POWER_STATE, APST = "power_state", "apst_us"
+POWER_STATE, APST = "nvme_power_state", "apst_us"
 OF_NVME = (POWER_STATE, APST)
 """The factors that a study declares for an NVMe drive: the power state in which it works, and the
 longest time to wake, in us, from a state in which it rests by itself (0: it does not rest)."""

@@ -75,6 +75,7 @@ class PowerStates:
                     f"{factor} of {self._disk} is {now} although {asked} was set: the drive was "
                     "reset, or the machine slept",
                     where=self._disk,
+                    next_step="the trial runs again; dmesg | tail tells of a reset",
                 )
         return dict(self._asked) or None
 

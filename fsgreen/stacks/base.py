@@ -49,7 +49,7 @@ class Mount:
     `offset_b` of the file system, `depth`, `policy`, its own `scheduler`, and the
     `kernel_scheduler` and `kernel_requests` of the loop device on it."""
     nvme: dict[str, int | str] | None = None
-    """The levels of an NVMe drive, if a cell has named any: `power_state`, `apst_us`."""
+    """The levels of an NVMe drive, if a cell has named any: `nvme_power_state`, `apst_us`."""
     guest: dict[str, Any] | None = None
     """For a virtual machine: its `clock`, and what its times may be compared with (`compares`)."""
     stacked: dict[str, Any] | None = None

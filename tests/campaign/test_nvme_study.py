@@ -26,7 +26,7 @@ STUDY = r"```yaml\n(study: mine-states\n.*?)```"
 TESTBED = r'```toml\n(\[testbed\]\nkind = "block"\n.*?)```'
 
 DECIDED = {
-    f"power_state {state}, apst_us {rest}": {"power_state": state, "apst_us": rest}
+    f"nvme_power_state {state}, apst_us {rest}": {"nvme_power_state": state, "apst_us": rest}
     for state in (0, 1, 2)
     for rest in (0, 100000)
 }
@@ -73,7 +73,7 @@ def test_each_state_has_an_idle_band_of_its_own(
     context: Any = SimpleNamespace(plan=plan, identity={"idle_bands_w": idle_w, "idle_band_w": 9.0})
     for cell in plan.cells:
         planned: Any = SimpleNamespace(cell=cell)
-        key = "power_state {power_state}, apst_us {apst_us}".format(**cell)
+        key = "nvme_power_state {nvme_power_state}, apst_us {apst_us}".format(**cell)
         assert TrialContext.idle_band_w(context, planned) == idle_w[key]
 
 
@@ -108,7 +108,8 @@ def test_each_trial_of_a_campaign_is_measured_in_its_state_and_says_so(
     nvme_cli(tmp_path, "/dev/nvme7")
     study = design.load_study("mine-states")
     states = tuple(
-        design.Cell(workload="varmail", file_system="ext4", power_state=state) for state in (0, 2)
+        design.Cell(workload="varmail", file_system="ext4", nvme_power_state=state)
+        for state in (0, 2)
     )
     phases = {"idle_s": 0.4, "warmup_s": 0.1, "measure_s": 1.0, "settle_limit_s": 30.0}
     profile = replace(study.profiles["quick"], blocks=1, image_b=32 << 20, **phases)
@@ -124,9 +125,9 @@ def test_each_trial_of_a_campaign_is_measured_in_its_state_and_says_so(
     with open_testbed("block", size_b=32 << 20, listed=listed) as bed:
         done = campaign.run(design.make_plan(small, "quick"), "mine", testbed=bed)
     records = [one.record for one in trial.list_trials(done.folder)]
-    assert {record.cell["power_state"]: record.mount["nvme"] for record in records} == {
-        0: {"power_state": 0},
-        2: {"power_state": 2},
+    assert {record.cell["nvme_power_state"]: record.mount["nvme"] for record in records} == {
+        0: {"nvme_power_state": 0},
+        2: {"nvme_power_state": 2},
     }
-    assert done.identity()["idle_bands_w"].keys() == {"power_state 0", "power_state 2"}
+    assert done.identity()["idle_bands_w"].keys() == {"nvme_power_state 0", "nvme_power_state 2"}
     assert (tmp_path / "works").read_text() == "0\n"

@@ -253,21 +253,21 @@ def test_the_power_state_of_a_cell_is_set_and_recorded_and_put_back(
 ) -> None:
     with open_block(disk) as bed:
         assert bed.prepare(levels("ext4")).nvme is None
-        assert bed.prepare(levels("ext4", power_state=2)).nvme == {"power_state": 2}
-        assert (works.read_text(), bed.remount().nvme) == ("2\n", {"power_state": 2})
-        assert bed.prepare(levels("ext4")).nvme == {"power_state": 0}
+        assert bed.prepare(levels("ext4", nvme_power_state=2)).nvme == {"nvme_power_state": 2}
+        assert (works.read_text(), bed.remount().nvme) == ("2\n", {"nvme_power_state": 2})
+        assert bed.prepare(levels("ext4")).nvme == {"nvme_power_state": 0}
         with pytest.raises(FsgreenError, match="works in the states 0, 1, 2, not in '3'"):
-            bed.check(levels("ext4", power_state=3))
-        bed.prepare(levels("ext4", power_state=1))
+            bed.check(levels("ext4", nvme_power_state=3))
+        bed.prepare(levels("ext4", nvme_power_state=1))
         bed.restore()
         assert works.read_text() == "0\n"
 
 
 def test_a_killed_harness_leaves_the_power_state_to_the_next(disk: Path, works: Path) -> None:
     first = "from fsgreen.devices import nvme\nnvme.controller_of = lambda disk: 'nvme7'\n"
-    kill_with(disk, {"power_state": 2}, first)
+    kill_with(disk, {"nvme_power_state": 2}, first)
     assert works.read_text() == "2\n"
-    assert f"put back power_state 0 of {disk.resolve().name}" in folders.sweep()
+    assert f"put back nvme_power_state 0 of {disk.resolve().name}" in folders.sweep()
     assert works.read_text() == "0\n"
 
 

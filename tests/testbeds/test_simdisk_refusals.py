@@ -24,7 +24,7 @@ from fsgreen.testbeds import Disk, Testbed, available, open_testbed
         ({"partition": 5}, "the partitions 1 to 4, not 5"),
         ({"queue_depth": 0}, "one command at least, not 0"),
         ({"device": "age"}, "did you mean aged"),
-        ({"power_state": 1}, "which only a real NVMe drive can have"),
+        ({"nvme_power_state": 1}, "which only a real NVMe drive can have"),
     ],
 )
 def test_what_the_disk_cannot_be_is_refused(

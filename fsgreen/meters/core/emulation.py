@@ -155,12 +155,10 @@ class EmulatedMeter:
 
     def _power(self, *since_ns: int | None) -> Any:
         try:
-            told = self._ask(*since_ns)
+            return self._ask(*since_ns)
         except FsgreenError as error:
             self._cause = error
             raise
-        self._cause = None
-        return told
 
     @contextmanager
     def _told(self) -> Iterator[Meter]:
