@@ -2,6 +2,7 @@
 # Runs the suites of others against mounts of GreenFS, in every mode:
 #   pjdfstest   what POSIX asks for (cargo install pjdfstest); needs root
 #   fsx         random operations on one file (cargo install fsx)
+#   fsstress    random calls of four processes in one tree (of xfstests, built from its source)
 #   stress-ng   many processes that work in one folder (apt install stress-ng)
 # Each is left out, with a word, where it is not installed; so is a mode where what it needs is missing.
 # After each mode, what programs see must be on all branches. Ends with 1 if something failed.
@@ -97,13 +98,19 @@ random_operations() {
 }
 
 suites() {
-  mkdir -p mnt/pjd mnt/stress
+  mkdir -p mnt/pjd mnt/fsstress mnt/stress
   if suite pjdfstest "cargo install pjdfstest" \
     pjdfstest -c "$home/pjdfstest.toml" -p mnt/pjd -s "$second"; then
     echo "$mode: pjdfstest: $(grep ^Summary said-by-suite)"
   fi
   if suite fsx "cargo install fsx" random_operations 1; then
     echo "$mode: fsx: $operations operations"
+  fi
+  # Devices stay on flash: no branch would equal it.
+  calls=$((operations / 500))
+  if suite fsstress "of xfstests, built from its source" \
+    fsstress -d mnt/fsstress -p 4 -n "$calls" -s 1 -f mknod=0; then
+    echo "$mode: fsstress: 4 x $calls calls"
   fi
   # shellcheck disable=SC2046,SC2086 # words
   if suite stress-ng "apt install stress-ng" stress-ng --temp-path mnt/stress --verify \
