@@ -194,6 +194,17 @@ pub fn allocate(file: &File, mode: i32, offset: u64, length: u64) -> io::Result<
     checked(unsafe { libc::fallocate64(file.as_raw_fd(), mode, offset, length) })
 }
 
+/// Copy up to `length` bytes of one file into another, as copy_file_range(2) does where it is told. Returns how many.
+pub fn copy(from: (&File, u64), to: (&File, u64), length: usize) -> io::Result<usize> {
+    let (mut start, mut end) = (from.1 as i64, to.1 as i64);
+    // SAFETY: both descriptors are open, and the offsets are those of this call.
+    let copied = unsafe {
+        let (from, to) = (from.0.as_raw_fd(), to.0.as_raw_fd());
+        libc::copy_file_range(from, &raw mut start, to, &raw mut end, length, 0)
+    };
+    usize::try_from(copied).map_err(|_| io::Error::last_os_error())
+}
+
 /// Have a range of a file on the same blocks as that of another one. Returns whether that could be.
 pub fn share_blocks(from: &File, to: &File, offset: u64, length: u64) -> io::Result<bool> {
     let range = libc::file_clone_range {

@@ -4,6 +4,7 @@ mod common;
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
+use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -186,6 +187,69 @@ fn of_flash_that_does_not_tell_all_that_was_opened_is_brought() {
     write(&home, "later", 2);
     home.umount();
     home.same_trees("flash", "remote");
+}
+
+/// A copy would have what the kernel had copied of the file before, and not what a program put there since.
+#[test]
+fn a_copy_has_what_memory_changed() {
+    let Some(mut home) = Home::new("copied") else {
+        return;
+    };
+    home.mount(&["--remote", "remote"]);
+    write(&home, "file", 0);
+    let options = || OpenOptions::new().read(true).write(true).to_owned();
+    let file = options().open(home.mnt("file")).expect("it is there");
+    let to = options().create(true).open(home.mnt("copy"));
+    let to = to.expect("it is writable");
+    let memory = Memory::of(&home.mnt("file"), true);
+    for byte in 0..3 {
+        memory.write(0, byte);
+        let (mut start, mut end) = (0, 0);
+        // SAFETY: both are open, and the offsets are those of this call.
+        let copied = unsafe {
+            let (file, to) = (file.as_raw_fd(), to.as_raw_fd());
+            libc::copy_file_range(file, &raw mut start, to, &raw mut end, SIZE_B, 0)
+        };
+        assert_eq!(copied, SIZE_B as isize);
+        assert!(fs::read(home.mnt("copy")).expect("it is there") == memory.read());
+    }
+    drop(memory);
+    home.umount();
+    home.same_trees("flash", "remote");
+}
+
+/// What goes into a pipe or over a network without a copy would stay for ever as it was the first time.
+#[test]
+fn what_is_sent_shows_what_memory_changed() {
+    let Some(mut home) = Home::new("sent") else {
+        return;
+    };
+    home.mount(&["--remote", "remote"]);
+    write(&home, "file", 0);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(home.mnt("file"));
+    let file = file.expect("it is there");
+    let memory = Memory::of(&home.mnt("file"), true);
+    let sent = || {
+        let (mut from, to) = std::io::pipe().expect("there are some left");
+        let mut start = 0;
+        // SAFETY: both are open, and the offset is that of this call.
+        let sent = unsafe { libc::sendfile(to.as_raw_fd(), file.as_raw_fd(), &raw mut start, 1) };
+        assert_eq!(sent, 1);
+        let mut byte = [0];
+        from.read_exact(&mut byte).expect("it was sent");
+        byte[0]
+    };
+    for byte in 0..3 {
+        memory.write(0, byte);
+        // The kernel forgets what it copied a moment after that.
+        while sent() != byte {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    home.umount();
 }
 
 /// Where times are whole seconds, as with small inodes of ext4, what memory changes in the second of the

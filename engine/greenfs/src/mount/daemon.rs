@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
@@ -133,17 +133,19 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let handles = Arc::<Handles>::default();
     let uses = Arc::<Uses>::default();
     let past = remote.as_ref().map(asked);
+    let tree = Arc::new(Tree {
+        shared: Arc::clone(&shared),
+        standings: Arc::clone(&standings),
+        handles: Arc::clone(&handles),
+        origins,
+        uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
+        is_root,
+        has_passthrough: AtomicBool::new(is_root),
+        notifier: OnceLock::new(),
+    });
     let router = Router {
         past: past.map(|remote| Past::new(remote, Arc::clone(&handles))),
-        tree: Arc::new(Tree {
-            shared: Arc::clone(&shared),
-            standings: Arc::clone(&standings),
-            handles: Arc::clone(&handles),
-            origins,
-            uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
-            is_root,
-            has_passthrough: AtomicBool::new(is_root),
-        }),
+        tree: Arc::clone(&tree),
     };
     let bound = Bound {
         shared: Arc::clone(&shared),
@@ -168,6 +170,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     };
     config.n_threads = Some(THREADS);
     let session = Session::new(router, &at, &config).map_err(failed)?;
+    let _ = tree.notifier.set(session.notifier());
+    drop(tree);
     let serving = thread::spawn(move || {
         // It ends when somebody has unmounted it.
         let result = session.run();

@@ -16,6 +16,9 @@ use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 
+/// How much is copied before anything else may be done by the same thread. Bytes.
+const COPIED_AT_ONCE_B: u64 = 16 << 20;
+
 impl Tree {
     /// Change a range of a file, and write that down before and after.
     fn writing<R>(
@@ -31,6 +34,15 @@ impl Tree {
         done
     }
 
+    /// Have the kernel forget what it copied for itself of a file that it reads on flash, too: programs change that
+    /// through memory without a word, and would be shown the copy.
+    pub fn drop_copy(&self, inode: INodeNo, offset: u64, length: usize) {
+        if let Some(notifier) = self.notifier.get() {
+            // It fails if nothing was kept.
+            let _ = notifier.inval_inode(inode, offset as i64, length as i64);
+        }
+    }
+
     pub fn write(&self, handle: u64, offset: u64, data: &[u8]) -> io::Result<()> {
         let open = self.handles.file(handle)?;
         let range = offset..offset.saturating_add(data.len() as u64);
@@ -43,6 +55,23 @@ impl Tree {
         let range = offset..offset.saturating_add(length);
         self.writing(open.id, &range, || {
             sys::allocate(&open.file, mode, offset, length)
+        })
+    }
+
+    /// Copy a range of one open file to another, at most `length` bytes. Returns how many were copied.
+    ///
+    /// # Errors
+    /// `EOPNOTSUPP`, upon which the kernel reads and writes itself, if not all of it may be on flash.
+    pub fn copy(&self, from: (u64, u64), to: (u64, u64), length: u64) -> io::Result<usize> {
+        let (source, open) = (self.handles.file(from.0)?, self.handles.file(to.0)?);
+        if source.is_part {
+            return Err(error(libc::EOPNOTSUPP));
+        }
+        let length = length.min(COPIED_AT_ONCE_B);
+        let range = to.1..to.1.saturating_add(length);
+        self.writing(open.id, &range, || {
+            let (from, to) = ((&source.file, from.1), (&open.file, to.1));
+            sys::copy(from, to, length as usize)
         })
     }
 

@@ -86,6 +86,14 @@ impl Handles {
         self.get(handle).ok_or_else(|| error(libc::EBADF))
     }
 
+    /// Whether the kernel reads the node that is open under this handle itself.
+    pub fn is_passed_through(&self, handle: u64) -> bool {
+        let table = self.table();
+        let open = table.files.get(&handle);
+        let opens = open.and_then(|open| table.nodes.get(&open.id));
+        opens.is_some_and(|opens| matches!(opens.way, Way::Through(_)))
+    }
+
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
         read_at(&self.file(handle)?.file, offset, most_b)
     }

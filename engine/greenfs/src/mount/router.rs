@@ -9,10 +9,10 @@ use std::thread;
 use std::time::SystemTime;
 
 use fuser::{
-    BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
-    WriteFlags,
+    BsdFileFlags, CopyFileRangeFlags, Errno, FileHandle, Filesystem, FopenFlags, INodeNo,
+    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite,
+    Request, TimeOrNow, WriteFlags,
 };
 
 use crate::branch::OWN;
@@ -264,7 +264,7 @@ impl Filesystem for Router {
         offset: u64,
         size: u32,
         _: OpenFlags,
-        _: Option<LockOwner>,
+        owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
         let (handle, size) = (handle.0, size as usize);
@@ -276,7 +276,13 @@ impl Filesystem for Router {
             Ok(None) => self.act(true, move |tree| {
                 data(reply, &tree.read(handle, offset, size));
             }),
-            Ok(Some(here)) => reply.data(&here),
+            Ok(Some(here)) => {
+                reply.data(&here);
+                // No program asked, but sendfile(2) or splice(2) by the kernel.
+                if owner.is_none() && self.tree.handles.is_passed_through(handle) {
+                    self.act(true, move |tree| tree.drop_copy(inode, offset, size));
+                }
+            }
             Err(error) => data(reply, &Err(error)),
         }
     }
@@ -406,6 +412,28 @@ impl Filesystem for Router {
         let handle = handle.0;
         self.act(self.tree.must_bring(handle), move |tree| {
             empty(reply, &tree.allocate(handle, mode, offset, length));
+        });
+    }
+
+    fn copy_file_range(
+        &self,
+        _: &Request,
+        inode: INodeNo,
+        from: FileHandle,
+        from_offset: u64,
+        _: INodeNo,
+        to: FileHandle,
+        to_offset: u64,
+        length: u64,
+        _: CopyFileRangeFlags,
+        reply: ReplyWrite,
+    ) {
+        if is_past(inode) {
+            return reply.error(Errno::EOPNOTSUPP); // upon which the kernel reads and writes itself
+        }
+        let (from, to) = ((from.0, from_offset), (to.0, to_offset));
+        self.act(self.tree.must_bring(to.0), move |tree| {
+            written(reply, tree.copy(from, to, length));
         });
     }
 

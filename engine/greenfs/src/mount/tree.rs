@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
-use fuser::{FileAttr, INodeNo, Request};
+use fuser::{FileAttr, INodeNo, Notifier, Request};
 
 use crate::branch::folder::Folder;
 use crate::mount::errors::error;
@@ -30,6 +30,8 @@ pub struct Tree {
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
     pub has_passthrough: AtomicBool,
+    /// Tells the kernel what it must forget, once it is mounted.
+    pub notifier: OnceLock<Notifier>,
 }
 
 /// What flash has under a number; what the remote had before cannot be changed.
