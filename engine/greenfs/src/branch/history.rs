@@ -6,7 +6,7 @@
 //! what is being restored.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -64,19 +64,56 @@ fn place_in(folder: &Path) -> PathBuf {
 /// The records of a name, the earliest first: until when, what, and where it lies on the branch.
 pub fn records(on: &impl Store, path: &Path) -> io::Result<Vec<(i64, Was, PathBuf)>> {
     let place = place(path);
-    let mut records = Vec::new();
-    for name in list(on, &place)? {
-        let Some(text) = name.to_str() else { continue };
-        let (time, was) = match (text.strip_suffix(FOLDER), text.strip_suffix(NOTHING)) {
+    let names = list(on, &place)?;
+    let mut records: Vec<_> = names
+        .iter()
+        .filter_map(|name| {
+            let (time, was) = parts(name)?;
+            Some((until(time)?, was, place.join(name)))
+        })
+        .collect();
+    records.sort_by_key(|(until_us, ..)| *until_us);
+    Ok(records)
+}
+
+/// The earliest record of a name that is later than this time: of many, only few are looked at closely.
+pub fn first_after(
+    on: &impl Store,
+    path: &Path,
+    after_us: i64,
+) -> io::Result<Option<(i64, Was, PathBuf)>> {
+    let place = place(path);
+    let names = list(on, &place)?;
+    let after = clock::utc(after_us);
+    let mut first: Option<(&str, i64, Was, &OsString)> = None;
+    for name in &names {
+        let Some((time, was)) = parts(name) else {
+            continue;
+        };
+        let is_first = first.as_ref().is_none_or(|(first, ..)| time < *first);
+        if time > after.as_str() && is_first {
+            first = until(time)
+                .map(|until_us| (time, until_us, was, name))
+                .or(first);
+        }
+    }
+    Ok(first.map(|(_, until_us, was, name)| (until_us, was, place.join(name))))
+}
+
+/// The time that is in the name of a record, and what stood there.
+fn parts(name: &OsStr) -> Option<(&str, Was)> {
+    let text = name.to_str()?;
+    Some(
+        match (text.strip_suffix(FOLDER), text.strip_suffix(NOTHING)) {
             (Some(time), _) => (time, Was::Folder),
             (_, Some(time)) => (time, Was::Nothing),
             _ => (text, Was::Itself),
-        };
-        let until_us = clock::read(time).filter(|us| clock::utc(*us) == time);
-        records.extend(until_us.map(|until_us| (until_us, was, place.join(&name))));
-    }
-    records.sort_by_key(|(until_us, ..)| *until_us);
-    Ok(records)
+        },
+    )
+}
+
+fn until(time: &str) -> Option<i64> {
+    clock::read(time).filter(|us| clock::utc(*us) == time)
 }
 
 /// The names in a folder of which there are records.

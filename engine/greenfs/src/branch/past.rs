@@ -78,10 +78,10 @@ impl<S: Store> Past<'_, S> {
         };
         // A folder that came to its end took with it all that was in it.
         let is_then = |(until_us, ..): &(i64, Was, PathBuf)| {
-            *until_us > self.at_us && folder.until_us.is_none_or(|end_us| *until_us <= end_us)
+            folder.until_us.is_none_or(|end_us| *until_us <= end_us)
         };
-        let records = history::records(self.branch, &path)?;
-        let Some((until_us, was, at)) = records.into_iter().find(is_then) else {
+        let next = history::first_after(self.branch, &path, self.at_us)?;
+        let Some((until_us, was, at)) = next.filter(is_then) else {
             return Ok(now);
         };
         let found = match was {
