@@ -55,8 +55,10 @@ struct State {
 #[derive(Default)]
 pub struct Standings {
     state: Mutex<State>,
-    /// For keepers.
+    /// For who waits until something was done.
     poked: Condvar,
+    /// For who waits until somebody waits, or until the end, whatever was done.
+    urged: Condvar,
     /// For whoever looks after those that wait.
     waiting: Condvar,
 }
@@ -101,6 +103,7 @@ impl Standings {
         state.waiters.push(Waiter { until, answer });
         state.pokes += 1;
         self.poked.notify_all();
+        self.urged.notify_all();
         self.waiting.notify_all();
         release(state, Duration::MAX);
     }
@@ -118,6 +121,7 @@ impl Standings {
     pub fn end(&self) {
         self.state().is_ending = true;
         self.poked.notify_all();
+        self.urged.notify_all();
         self.waiting.notify_all();
     }
 
@@ -125,16 +129,22 @@ impl Standings {
         self.state().is_ending
     }
 
-    fn wait_while(&self, most: Duration, is_so: impl FnMut(&mut State) -> bool) -> u64 {
-        let waited = self.poked.wait_timeout_while(self.state(), most, is_so);
+    fn wait_while(
+        &self,
+        told: &Condvar,
+        most: Duration,
+        is_so: impl FnMut(&mut State) -> bool,
+    ) -> MutexGuard<'_, State> {
+        let waited = told.wait_timeout_while(self.state(), most, is_so);
         let (state, _) = waited.expect("a panic ends this process");
-        state.pokes
+        state
     }
 
     /// Wait until something was done after `seen`, the end, or for so long. Returns what to give as
     /// `seen` the next time, and whether something was done.
     pub fn wait(&self, seen: u64, most: Duration) -> (u64, bool) {
-        let now = self.wait_while(most, |state| state.pokes == seen && !state.is_ending);
+        let is_so = |state: &mut State| state.pokes == seen && !state.is_ending;
+        let now = self.wait_while(&self.poked, most, is_so).pokes;
         (now, now != seen)
     }
 
@@ -142,19 +152,18 @@ impl Standings {
     /// long. Returns what to give as `seen` the next time.
     pub fn wait_for_news(&self, seen: u64, most: Duration) -> u64 {
         let is_so = |state: &mut State| state.news == seen && !state.is_ending;
-        let waited = self.poked.wait_timeout_while(self.state(), most, is_so);
-        let (state, _) = waited.expect("a panic ends this process");
-        state.news
+        self.wait_while(&self.poked, most, is_so).news
     }
 
     /// Wait for so long, until somebody waits, or until the end.
     pub fn gather(&self, most: Duration) {
-        self.wait_while(most, |state| state.waiters.is_empty() && !state.is_ending);
+        let is_so = |state: &mut State| state.waiters.is_empty() && !state.is_ending;
+        drop(self.wait_while(&self.urged, most, is_so));
     }
 
     /// Wait for so long, or until the end.
     pub fn rest(&self, most: Duration) {
-        self.wait_while(most, |state| !state.is_ending);
+        drop(self.wait_while(&self.urged, most, |state| !state.is_ending));
     }
 
     /// Look after those that wait until the end: a branch that has not answered for `patience` is
