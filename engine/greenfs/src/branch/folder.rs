@@ -185,6 +185,11 @@ impl Store for Folder {
         self.tells_of_memory
     }
 
+    fn free_b(&self) -> io::Result<u64> {
+        let space = sys::space(&self.root)?;
+        Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         let mut options = OpenOptions::new();
         self.open_file(path, options.write(true).create_new(true).mode(mode))

@@ -31,6 +31,11 @@ pub trait Store {
         false
     }
 
+    /// Bytes that are free for files, as far as anybody can tell.
+    fn free_b(&self) -> io::Result<u64> {
+        Ok(u64::MAX)
+    }
+
     /// A new, empty file.
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;

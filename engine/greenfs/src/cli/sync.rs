@@ -141,11 +141,8 @@ fn bring_up(
     asked: &Asked,
     compares: bool,
 ) -> Result<Pushed, Fault> {
-    let branch = Branch {
-        role,
-        name: place.to_owned(),
-        store: Site::claim(place, asked.patience)?,
-    };
+    let store = Site::claim(place, asked.patience)?;
+    let branch = Branch::new(role, place.to_owned(), store);
     if !asked.anew {
         expect_known(&mut &mut volume.flash, &branch)?;
     }

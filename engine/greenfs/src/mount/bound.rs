@@ -13,7 +13,7 @@ use crate::mount::log::Log;
 use crate::mount::mapped;
 use crate::mount::origins::Counts;
 use crate::mount::shared::Shared;
-use crate::mount::standing::{Phase, Standings};
+use crate::mount::standing::Standings;
 use crate::mount::uses::Uses;
 use crate::protocol::{Kind, NodeId, Role};
 use crate::volume::Access;
@@ -175,7 +175,7 @@ impl Bound {
     fn is_connected(&self) -> bool {
         self.standings.look(|branches| {
             let remote = branches.get(&Role::Remote);
-            remote.is_some_and(|remote| remote.phase == Phase::Connected)
+            remote.is_some_and(|remote| remote.phase.is_connected())
         })
     }
 }

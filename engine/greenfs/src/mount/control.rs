@@ -204,6 +204,12 @@ fn said(role: Role, standing: &Standing, state: &State) -> String {
         Phase::Away(why) => format!("away ({why})"),
         Phase::CatchingUp => "catching up".into(),
         Phase::Connected => "connected".into(),
+        Phase::AllBut(path) => {
+            format!(
+                "connected, but {} is overwritten all the time",
+                path.display()
+            )
+        }
         Phase::Asleep => "asleep".into(),
     };
     let lacks = match state.behind.get(&role) {

@@ -10,11 +10,14 @@ use crate::fault::Fault;
 use crate::mount::log::Log;
 use crate::mount::mapped;
 use crate::mount::patience::{Steps, Timed};
+use crate::mount::resting::Resting;
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standings};
 use crate::net::Site;
 use crate::protocol::Role;
-use crate::volume::{Access, Branch, Trouble, catch_up, expect_known, greet, push};
+use crate::volume::{
+    Access, Branch, Pushed, Trouble, catch_up, expect_known, greet, push, push_all_but_left,
+};
 
 /// A branch that is away is looked for after this time, then after twice as much, and so on.
 const LOOK_FIRST: Duration = Duration::from_millis(500);
@@ -75,14 +78,11 @@ impl Keeper {
         let store = self
             .steps
             .time(|| Site::claim(&self.place, self.patience))?;
-        let mut branch = Branch {
-            role: self.role,
-            name: self.place.clone(),
-            store: Timed {
-                inner: store,
-                steps: self.steps.clone(),
-            },
+        let store = Timed {
+            inner: store,
+            steps: self.steps.clone(),
         };
+        let mut branch = Branch::new(self.role, self.place.clone(), store);
         let mut flash = &*self.shared;
         if !self.anew {
             expect_known(&mut flash, &branch)?;
@@ -100,7 +100,7 @@ impl Keeper {
                 }
                 Ok(branch)
             }
-            Err(Trouble::Busy(_)) => Ok(branch),
+            Err(Trouble::Busy(_) | Trouble::AllBut(_)) => Ok(branch),
             Err(trouble) => Err(fault(trouble)),
         }
     }
@@ -108,26 +108,21 @@ impl Keeper {
     /// Bring the branch up as things are done. Returns why it was lost; none at the end.
     fn keep_up(&self, branch: &mut Connected) -> Option<Fault> {
         let mut seen = 0;
+        let mut resting = Resting::default();
         loop {
             let is_last = self.standings.is_ending();
             let begun = Instant::now();
-            match self.bring_up(branch) {
-                Ok(reached) => self.note_reached(branch, &reached, Phase::Connected),
-                Err(Trouble::Busy(path)) => {
-                    let path = path.display();
-                    self.enter(Phase::CatchingUp);
-                    self.log.say(&format!(
-                        "{}: {path} is overwritten all the time",
-                        self.role
-                    ));
-                    self.standings.rest(GATHER + begun.elapsed());
-                }
-                Err(trouble) => return Some(self.fault(trouble)),
+            if let Err(trouble) = self.take_turn(branch, &mut resting, is_last) {
+                return Some(self.fault(trouble));
             }
             if is_last {
                 return None;
             }
-            let (now, is_poked) = self.standings.wait(seen, PROBE);
+            let most = match branch.left.is_empty() {
+                true => PROBE,
+                false => PROBE.min(resting.needed),
+            };
+            let (now, is_poked) = self.standings.wait(seen, most);
             seen = now;
             if is_poked {
                 self.standings
@@ -138,8 +133,61 @@ impl Keeper {
         }
     }
 
-    /// Returns what the branch has at least.
-    pub fn bring_up(&self, branch: &mut Connected) -> Result<Reached, Trouble> {
+    /// Bring the branch up: without the files that are overwritten all the time, as others are waited for,
+    /// and with them once they have rested.
+    fn take_turn(
+        &self,
+        branch: &mut Connected,
+        resting: &mut Resting,
+        is_last: bool,
+    ) -> Result<(), Trouble> {
+        if !branch.left.is_empty() && !is_last {
+            let is_over = resting.is_over(&self.shared.flash(), &branch.left);
+            self.bring(branch, false)?;
+            if !is_over {
+                return Ok(());
+            }
+        }
+        let begun = Instant::now();
+        self.bring(branch, true)?;
+        *resting = Resting::anew(LOOK_LAST.min(GATHER + begun.elapsed()));
+        Ok(())
+    }
+
+    /// Bring the branch up, with the files that were left out or without, and say how it stands then.
+    fn bring(&self, branch: &mut Connected, with_left: bool) -> Result<(), Trouble> {
+        let begun = Instant::now();
+        let (reached, has_all) = self.stand()?;
+        let mut flash = &*self.shared;
+        let brought = match (has_all, with_left) {
+            (true, _) => {
+                branch.left.clear();
+                Ok(Pushed::default())
+            }
+            (false, true) => push(&mut flash, branch),
+            (false, false) => push_all_but_left(&mut flash, branch),
+        };
+        match brought {
+            Ok(_) => self.note_reached(branch, &reached, Phase::Connected),
+            Err(Trouble::AllBut(path)) => {
+                self.note_reached(branch, &reached, Phase::AllBut(path));
+            }
+            Err(Trouble::Busy(path)) => {
+                let path = path.display();
+                self.enter(Phase::CatchingUp);
+                self.log.say(&format!(
+                    "{}: {path} is overwritten all the time",
+                    self.role
+                ));
+                self.standings.rest(GATHER + begun.elapsed());
+            }
+            Err(trouble) => return Err(trouble),
+        }
+        Ok(())
+    }
+
+    /// What the branch will have at least when it is brought up now, and whether it has all of that.
+    fn stand(&self) -> Result<(Reached, bool), Trouble> {
         let at = SystemTime::now();
         mapped::let_go(&self.shared).map_err(Trouble::Flash)?;
         let mut flash = &*self.shared;
@@ -148,23 +196,40 @@ impl Keeper {
             Ok((flash.state().seq, flash.has_all(self.role)))
         });
         let (record, has_all) = stands.map_err(Trouble::Flash)?;
+        Ok((Reached { record, at }, has_all))
+    }
+
+    /// Returns what the branch has at least.
+    pub fn bring_up(&self, branch: &mut Connected) -> Result<Reached, Trouble> {
+        let (reached, has_all) = self.stand()?;
         if !has_all {
+            let mut flash = &*self.shared;
             push(&mut flash, branch)?;
         }
-        Ok(Reached { record, at })
+        Ok(reached)
     }
 
     pub fn note_reached(&self, branch: &Connected, reached: &Reached, phase: Phase) {
         let kept = kept::kept(&branch.store).is_ok_and(|kept| !kept.is_empty());
-        let is_news = |before: &Phase| !matches!(before, Phase::Connected | Phase::Asleep);
+        let news = match &phase {
+            Phase::AllBut(path) => {
+                let path = path.display();
+                format!("holds all but {path}, which is overwritten all the time")
+            }
+            _ => "holds all".into(),
+        };
+        let is_all = !matches!(phase, Phase::AllBut(_));
+        let is_known = |before: &Phase| *before == phase || is_all && *before == Phase::Asleep;
         let before = self.standings.change(self.role, |standing| {
-            standing.phase = phase;
+            standing.phase = phase.clone();
             standing.holds = reached.record;
-            standing.whole_at = Some(reached.at);
+            if is_all {
+                standing.whole_at = Some(reached.at);
+            }
             standing.has_kept = kept;
         });
-        if before.is_some_and(|before| is_news(&before)) {
-            self.log.say(&format!("{}: holds all", self.role));
+        if before.is_some_and(|before| !is_known(&before)) {
+            self.log.say(&format!("{}: {news}", self.role));
         }
     }
 

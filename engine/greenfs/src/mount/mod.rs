@@ -30,6 +30,7 @@ pub mod place;
 mod places;
 mod quiet;
 mod remote;
+mod resting;
 mod router;
 mod shared;
 mod sleeper;

@@ -106,12 +106,12 @@ impl Origins {
     }
 
     fn is_connected(&self) -> bool {
-        let phase = self.standings.look(|branches| {
+        let is_there = self.standings.look(|branches| {
             let remote = branches.get(&Role::Remote);
-            remote.map(|remote| remote.phase.clone())
+            remote.is_some_and(|its| its.phase.is_connected() || its.phase == Phase::CatchingUp)
         });
         let hangs = self.remote.as_ref().is_none_or(Remote::hangs);
-        matches!(phase, Some(Phase::Connected | Phase::CatchingUp)) && !hangs
+        is_there && !hangs
     }
 
     /// Ask the remote, and wait for as long as it answers others.

@@ -19,15 +19,24 @@ pub enum Phase {
     CatchingUp,
     /// It gets everything as it is done.
     Connected,
+    /// It gets everything but this file, which is overwritten all the time.
+    AllBut(PathBuf),
     /// It is brought up when there is a reason.
     Asleep,
+}
+
+impl Phase {
+    /// Whether an `fsync` waits for it.
+    pub fn is_connected(&self) -> bool {
+        matches!(self, Self::Connected | Self::AllBut(_))
+    }
 }
 
 pub struct Standing {
     pub place: PathBuf,
     pub phase: Phase,
     pub steps: Steps,
-    /// It has all that was done up to this record.
+    /// It has all that was done up to this record, as far as its phase says.
     pub holds: u64,
     /// The last time of which it has everything.
     pub whole_at: Option<SystemTime>,
@@ -187,12 +196,12 @@ impl Standings {
 fn release(mut state: MutexGuard<'_, State>, patience: Duration) {
     for standing in state.branches.values_mut() {
         let waits = standing.steps.waits();
-        if standing.phase == Phase::Connected && waits >= patience {
+        if standing.phase.is_connected() && waits >= patience {
             standing.phase = Phase::Away(format!("has not answered for {} s", waits.as_secs()));
         }
     }
     let branches = &state.branches;
-    let connected = branches.values().filter(|b| b.phase == Phase::Connected);
+    let connected = branches.values().filter(|b| b.phase.is_connected());
     let holds = connected
         .map(|branch| branch.holds)
         .min()

@@ -113,6 +113,10 @@ impl Store for Site {
         self.store().may_be_written(path)
     }
 
+    fn free_b(&self) -> io::Result<u64> {
+        self.store().free_b()
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.store_mut().create(path, mode)
     }

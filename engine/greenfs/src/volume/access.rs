@@ -1,5 +1,6 @@
 //! How a synchronisation gets at flash while programs go on.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -42,4 +43,17 @@ pub struct Branch<T> {
     /// For messages.
     pub name: PathBuf,
     pub store: T,
+    /// Files that the last push left out: they are overwritten all the time.
+    pub left: BTreeSet<NodeId>,
+}
+
+impl<T> Branch<T> {
+    pub fn new(role: Role, name: PathBuf, store: T) -> Self {
+        Self {
+            role,
+            name,
+            store,
+            left: BTreeSet::new(),
+        }
+    }
 }

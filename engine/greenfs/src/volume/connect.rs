@@ -35,7 +35,9 @@ pub fn expect_known<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &Branch<T>,
 ) -> Result<(), Fault> {
-    let Branch { role, name, store } = branch;
+    let Branch {
+        role, name, store, ..
+    } = branch;
     let was_there = flash.with(|flash| flash.behind(*role).is_some());
     match was_there && identity::read(store, name)?.is_none() {
         false => Ok(()),
@@ -55,7 +57,9 @@ pub fn greet<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
 ) -> Result<Found, Trouble> {
-    let Branch { role, name, store } = branch;
+    let Branch {
+        role, name, store, ..
+    } = branch;
     let mut pushed = Pushed::default();
     let mut held = identity::read(store, name).map_err(Trouble::Refused)?;
     if let Some(identity) = &mut held {

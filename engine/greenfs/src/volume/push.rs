@@ -1,6 +1,8 @@
 //! Bringing a branch up to what flash holds.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 
 use crate::branch::carry;
 use crate::branch::identity::{self, Span};
@@ -9,10 +11,11 @@ use crate::branch::store::Store;
 use crate::clock;
 use crate::fault::Fault;
 use crate::protocol::plan::Put;
-use crate::protocol::{Change, Role};
+use crate::protocol::{Change, NodeId, Role};
 use crate::volume::access::{Access, Branch};
 use crate::volume::pushed::Pushed;
-use crate::volume::round::{Copied, Earlier, FileState, Origin, Round, snapshot};
+use crate::volume::round::{Copied, Earlier, FileState, Origin, Round};
+use crate::volume::snapshots::snapshot;
 use crate::volume::survey::survey;
 use crate::volume::trouble::Trouble;
 
@@ -23,13 +26,38 @@ const ROUNDS_MOST: usize = 5;
 /// Bring a branch up to what flash holds now, or to what it holds a moment later.
 ///
 /// # Errors
-/// If flash or the branch fails, or a large file is overwritten all the time: then the branch has all but
-/// that. What was begun is done later.
+/// If flash or the branch fails, or a file is overwritten all the time that is too large to be copied on
+/// flash first: then the branch has all but that, if that may be. What was begun is done later.
 pub fn push<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
 ) -> Result<Pushed, Trouble> {
-    let pushed = rounds(flash, branch);
+    let earlier = Earlier {
+        disturbed: branch.left.clone(),
+        ..Earlier::default()
+    };
+    // The first round shows whether those rest that were left out.
+    ended(flash, branch, earlier, 2)
+}
+
+/// The same without the files that the last push left out, if that may be.
+///
+/// # Errors
+/// As [`push`].
+pub fn push_all_but_left<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+) -> Result<Pushed, Trouble> {
+    ended(flash, branch, Earlier::default(), 1)
+}
+
+fn ended<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+    earlier: Earlier,
+    leaves_from: usize,
+) -> Result<Pushed, Trouble> {
+    let pushed = rounds(flash, branch, earlier, leaves_from);
     if pushed.is_err() {
         // The next push may be long in coming, and flash be almost full. What failed is told already.
         let _ = flash.with(|flash| flash.drop_snapshots(branch.role));
@@ -37,28 +65,33 @@ pub fn push<S: Store, T: Store>(
     pushed
 }
 
+/// From round `leaves_from` on, what the last push left out is left out again.
 fn rounds<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
+    mut earlier: Earlier,
+    leaves_from: usize,
 ) -> Result<Pushed, Trouble> {
     let mut pushed = Pushed::default();
-    let mut earlier = Earlier::default();
     for number in 1..=ROUNDS_MOST {
+        if number == leaves_from {
+            earlier.leave.clone_from(&branch.left);
+        }
         let is_last = number == ROUNDS_MOST;
         let begun = flash.with(|flash| flash.begin_round(branch.role, &mut earlier, is_last));
         let Some(round) = begun.map_err(Trouble::Flash)? else {
-            // What a branch has must not be lost on flash.
-            make_durable(flash)?;
-            return Ok(pushed);
+            if earlier.left.is_empty() {
+                // What a branch has must not be lost on flash.
+                make_durable(flash)?;
+            } else if !has_all_else(flash, branch)? {
+                break;
+            }
+            return reached(flash, branch, earlier.left, pushed);
         };
         if stage_all(flash, branch, &round, &mut earlier, &mut pushed)? {
             make_durable(flash)?;
-            let left = round.left.clone();
-            let is_whole = carry_out(flash, branch, round, &mut pushed)?;
-            if !left.is_empty() {
-                earlier.disturbed = left;
-            } else if is_whole {
-                return Ok(pushed);
+            if carry_out(flash, branch, round, &mut pushed)? {
+                return reached(flash, branch, earlier.left, pushed);
             }
             earlier.staged.clear();
         } else {
@@ -66,12 +99,45 @@ fn rounds<S: Store, T: Store>(
             abandoned.map_err(Trouble::Flash)?;
         }
     }
-    let named = flash.with(|flash| {
-        let catalogue = &flash.state.catalogue;
-        let mut disturbed = earlier.disturbed.iter();
-        disturbed.find_map(|id| catalogue.path(*id))
-    });
-    Err(Trouble::Busy(named.unwrap_or_default()))
+    let disturbed = earlier.disturbed.iter().chain(&earlier.left);
+    Err(Trouble::Busy(path_of_one(flash, disturbed)))
+}
+
+/// The branch has everything but these files.
+fn reached<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+    left: BTreeSet<NodeId>,
+    pushed: Pushed,
+) -> Result<Pushed, Trouble> {
+    branch.left = left;
+    match branch.left.is_empty() {
+        true => Ok(pushed),
+        false => Err(Trouble::AllBut(path_of_one(flash, branch.left.iter()))),
+    }
+}
+
+/// Whether the branch says that it is what it was left as, and whole.
+fn has_all_else<S: Store, T: Store>(
+    flash: &mut impl Access<S>,
+    branch: &mut Branch<T>,
+) -> Result<bool, Trouble> {
+    let held = identity::read(&branch.store, &branch.name).map_err(unreadable)?;
+    let at = flash.with(|flash| flash.behind(branch.role).map(|behind| behind.at));
+    Ok(held.is_some_and(|held| held.whole && Some(held.at) == at))
+}
+
+fn unreadable(fault: Fault) -> Trouble {
+    Trouble::Branch(io::Error::other(fault.what))
+}
+
+fn path_of_one<'a, S: Store>(
+    flash: &mut impl Access<S>,
+    mut ids: impl Iterator<Item = &'a NodeId>,
+) -> PathBuf {
+    flash
+        .with(|flash| ids.find_map(|id| flash.state.catalogue.path(*id)))
+        .unwrap_or_default()
 }
 
 /// Make all of flash durable, and with it the journal.
@@ -170,7 +236,6 @@ fn carry_out<S: Store, T: Store>(
     pushed: &mut Pushed,
 ) -> Result<bool, Trouble> {
     let store = &mut branch.store;
-    let unreadable = |fault: Fault| Trouble::Branch(io::Error::other(fault.what));
     let held = identity::read(store, &branch.name).map_err(unreadable)?;
     let identity = held.as_ref().unwrap_or(&round.identity);
     if branch.role == Role::Remote {

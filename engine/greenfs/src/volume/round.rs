@@ -1,28 +1,19 @@
 //! One round of bringing a branch up: what it does, and where it takes each file from.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
 
 use crate::branch::identity::{FORMAT, Identity};
-use crate::branch::own;
 use crate::branch::stage::Base;
-use crate::branch::store::{Store, copy_within, ensure_folder, remove_tree};
+use crate::branch::store::Store;
 use crate::protocol::behind::Touched;
 use crate::protocol::catalogue::path;
 use crate::protocol::plan::Put;
 use crate::protocol::{Attributes, Behind, Catalogue, Change, Name, Node, NodeId, Plan, Role};
 use crate::ranges::Ranges;
 use crate::volume::flash::Flash;
-
-/// A larger file is not copied on flash while writes wait; nor are more bytes of files that nobody wrote to
-/// while they were copied. Bytes.
-const SNAPSHOTS_MOST_B: u64 = 64 << 20;
-
-/// What it takes to copy a small file counts as so many bytes more.
-const SNAPSHOT_ITSELF_B: u64 = 64 << 10;
+use crate::volume::snapshots::SNAPSHOTS_MOST_B;
 
 /// What a round has to do.
 pub(super) struct Round {
@@ -31,8 +22,6 @@ pub(super) struct Round {
     pub copies: Vec<Copied>,
     /// What the branch is, if it does not say so itself.
     pub identity: Identity,
-    /// Files that the branch keeps as it has them.
-    pub left: BTreeSet<NodeId>,
 }
 
 /// A file that must be copied.
@@ -78,6 +67,12 @@ pub(super) struct Earlier {
     pub staged: BTreeMap<NodeId, FileState>,
     /// Files that were written to while they were copied.
     pub disturbed: BTreeSet<NodeId>,
+    /// Those of them that could not be copied on flash first.
+    pub without_copy: BTreeSet<NodeId>,
+    /// Files to leave out, if that may be.
+    pub leave: BTreeSet<NodeId>,
+    /// Files that the latest round leaves out.
+    pub left: BTreeSet<NodeId>,
 }
 
 impl Round {
@@ -91,16 +86,6 @@ impl Round {
         let staged = copies.filter(|(_, copied)| copied.origin == Origin::Stage);
         staged.map(|(put, _)| put.node).collect()
     }
-}
-
-/// Where copies on flash wait.
-fn snapshots(role: Role) -> PathBuf {
-    own(format!("snapshots-{role}"))
-}
-
-/// Where the copy of a file on flash waits.
-pub(super) fn snapshot(role: Role, id: NodeId) -> PathBuf {
-    snapshots(role).join(id.0.to_string())
 }
 
 /// The version of a file that a branch has, if it is known what of it may be other.
@@ -118,7 +103,8 @@ fn base(catalogue: &Catalogue, behind: &Behind, id: NodeId) -> Option<Base> {
 }
 
 impl<S: Store> Flash<S> {
-    /// Make the plan for a branch, if it lacks anything. The last one leaves out files that were disturbed.
+    /// Make the plan for a branch; none if it lacks nothing but `earlier.left`. `is_last` leaves out what
+    /// was disturbed and cannot be copied on flash first.
     pub(super) fn begin_round(
         &mut self,
         role: Role,
@@ -127,14 +113,16 @@ impl<S: Store> Flash<S> {
     ) -> io::Result<Option<Round>> {
         self.settle()?;
         self.drop_snapshots(role)?;
+        earlier.left.clear();
         if self.has_all(role) {
             return Ok(None);
         }
         self.forget_outdated(&mut earlier.staged)?;
-        let left = match is_last {
-            true => self.to_leave(role, earlier),
-            false => BTreeSet::new(),
-        };
+        let left = self.to_leave(role, earlier, is_last);
+        earlier.left.clone_from(&left);
+        if self.lacks_only(role, &left) {
+            return Ok(None);
+        }
         self.record(match left.is_empty() {
             true => Change::Push(role),
             false => Change::PushAllBut(role, left.iter().copied().collect()),
@@ -161,19 +149,18 @@ impl<S: Store> Flash<S> {
             copies: plan.copies().map(copied).collect(),
             plan,
             identity: self.identity(role),
-            left,
         };
         let staged = round.staged();
         earlier.staged.retain(|id, _| staged.contains(id));
         if !earlier.disturbed.is_empty() {
-            self.take_snapshots(role, &mut round, &earlier.disturbed)?;
+            earlier.without_copy = self.take_snapshots(role, &mut round, &earlier.disturbed)?;
         }
         Ok(Some(round))
     }
 
-    /// Files that the branch may keep as it has them, while it gets everything else: they are too large to be
-    /// copied on flash first, and nothing else is to take their names from what it has.
-    fn to_leave(&self, role: Role, earlier: &Earlier) -> BTreeSet<NodeId> {
+    /// Files that the branch may keep as it has them, while it gets everything else: nothing else is to take
+    /// their names from what it has.
+    fn to_leave(&self, role: Role, earlier: &Earlier, is_last: bool) -> BTreeSet<NodeId> {
         let none = Touched::new();
         let touched = self.behind(role).map_or(&none, |behind| &behind.touched);
         let may_stay = |id: &NodeId| {
@@ -184,19 +171,29 @@ impl<S: Store> Flash<S> {
                 let mut others = touched.values().flatten();
                 others.any(|other| other.names.contains(name))
             };
-            let has_place = match before {
+            match before {
                 Some(before) => before.names == now.names,
                 None => !now.names.iter().any(is_held),
-            };
-            now.attributes.size > SNAPSHOTS_MOST_B && has_place
+            }
         };
-        let disturbed = earlier.disturbed.iter().copied();
-        let missing = disturbed.filter(|id| !earlier.staged.contains_key(id));
-        let left: BTreeSet<_> = missing.filter(may_stay).collect();
-        match left.len() < touched.len() {
-            true => left,
-            false => BTreeSet::new(),
-        }
+        let is_hopeless = |id: &&NodeId| {
+            let node = self.state.catalogue.get(**id);
+            let is_large = node.is_some_and(|node| node.attributes.size > SNAPSHOTS_MOST_B);
+            is_last && (is_large || earlier.without_copy.contains(id))
+        };
+        let hopeless = earlier.disturbed.iter().filter(is_hopeless);
+        let wished = earlier.leave.iter().chain(hopeless).copied();
+        let missing = wished.filter(|id| !earlier.staged.contains_key(id));
+        missing.filter(may_stay).collect()
+    }
+
+    /// Whether these files are all that a branch lacks.
+    fn lacks_only(&self, role: Role, files: &BTreeSet<NodeId>) -> bool {
+        let behind = self.behind(role);
+        behind.is_some_and(|behind| {
+            let mut lacking = behind.touched.keys();
+            behind.pushing.is_none() && lacking.all(|id| files.contains(id))
+        })
     }
 
     /// Of the files that wait on a branch, forget those that are other now, or may be without a word.
@@ -209,55 +206,6 @@ impl<S: Store> Flash<S> {
             now == Some(*state) && !self.shared.contains_key(id)
         });
         Ok(())
-    }
-
-    /// Copy on flash what would be disturbed again: files that were, and of the others those that changed
-    /// last. Writes wait meanwhile.
-    fn take_snapshots(
-        &mut self,
-        role: Role,
-        round: &mut Round,
-        disturbed: &BTreeSet<NodeId>,
-    ) -> io::Result<()> {
-        let mut left_b = SNAPSHOTS_MOST_B;
-        let copies = round.plan.copies().zip(&mut round.copies);
-        let mut copies: Vec<_> = copies
-            .filter(|(put, copied)| {
-                copied.origin == Origin::Flash && !self.parts.contains_key(&put.node)
-            })
-            .collect();
-        copies.sort_by_key(|(_, copied)| Reverse(copied.version));
-        for (put, copied) in copies {
-            let size_b = put.expected.attributes.size;
-            let is_free = disturbed.contains(&put.node) && size_b <= SNAPSHOTS_MOST_B;
-            let takes_b = match is_free {
-                true => 0,
-                false => size_b.saturating_add(SNAPSHOT_ITSELF_B),
-            };
-            let Some(rest_b) = left_b.checked_sub(takes_b) else {
-                continue;
-            };
-            let to = snapshot(role, put.node);
-            let taken = self.take_snapshot(&put.path, &to);
-            if taken.is_err() && !is_free {
-                // Flash may be almost full: what nobody has disturbed is copied as it is.
-                return remove_tree(&mut self.store, &to);
-            }
-            taken?;
-            left_b = rest_b;
-            copied.origin = Origin::Snapshot;
-        }
-        Ok(())
-    }
-
-    /// Remove the copies on flash, of a push that has ended.
-    pub(super) fn drop_snapshots(&mut self, role: Role) -> io::Result<()> {
-        remove_tree(&mut self.store, &snapshots(role))
-    }
-
-    fn take_snapshot(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        ensure_folder(&mut self.store, to.parent().unwrap_or(Path::new("")))?;
-        copy_within(&mut self.store, from, to)
     }
 
     /// Whether a copy that was made while programs went on is what the file was when the round began, as far
@@ -296,7 +244,7 @@ impl<S: Store> Flash<S> {
     /// The branch got what the round had to bring.
     pub(super) fn end_round(&mut self, role: Role) -> io::Result<()> {
         self.record(Change::Pushed(role))?;
-        remove_tree(&mut self.store, &snapshots(role))
+        self.drop_snapshots(role)
     }
 
     /// What a branch of this volume says that it is.

@@ -14,6 +14,8 @@ pub enum Trouble {
     Refused(Fault),
     /// This file was written to whenever it was copied.
     Busy(PathBuf),
+    /// The same; the branch has everything else.
+    AllBut(PathBuf),
     /// A part of this file is not on flash, and no other branch gives it.
     Absent(PathBuf, io::Error),
 }
@@ -32,6 +34,11 @@ impl Trouble {
             Self::Refused(fault) => fault,
             Self::Busy(path) => Fault::new(
                 "this file changes while it is copied",
+                &flash.join(path),
+                "let the programs end that write it",
+            ),
+            Self::AllBut(path) => Fault::new(
+                format!("the {role} has all but this file, which changes while it is copied"),
                 &flash.join(path),
                 "let the programs end that write it",
             ),
@@ -57,7 +64,7 @@ pub(super) fn failed(what: &str, error: &io::Error, place: &Path) -> Fault {
     Fault::new(format!("{what}: {error}"), place, next)
 }
 
-fn is_full(error: &io::Error) -> bool {
+pub(super) fn is_full(error: &io::Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded)
 }

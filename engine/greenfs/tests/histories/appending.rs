@@ -57,15 +57,12 @@ fn what_is_appended_meanwhile_is_nobody_elses() {
     world.operate(&Operation::Create(FILE.into(), false));
     world.fsync();
     let (store, remote) = (world.flash(), world.branch(Role::Remote));
-    let mut branch = volume::Branch {
-        role: Role::Remote,
-        name: "remote".into(),
-        store: Mortal {
-            inner: remote,
-            life: Life::default(),
-            cable: Life::default(),
-        },
+    let there = Mortal {
+        inner: remote,
+        life: Life::default(),
+        cable: Life::default(),
     };
+    let mut branch = volume::Branch::new(Role::Remote, "remote".into(), there);
     let flash = &mut world.volume().flash;
     let id = node(flash, Path::new(FILE)).expect("it was made");
     let range = 0..u64::MAX;

@@ -6,6 +6,7 @@
 mod appending;
 #[path = "../common/mod.rs"]
 mod common;
+mod left;
 mod memory;
 mod mortal;
 mod mounted;
@@ -14,6 +15,7 @@ mod overwritten;
 mod parts;
 mod pooled;
 mod refusals;
+mod room;
 mod shared;
 mod steady;
 mod tree;
@@ -43,7 +45,11 @@ enum Event {
     Check(Role),
     Kill(u64),
     PullCable(Role, u64),
+    /// Some files are left out, as if they were overwritten all the time.
+    PushAllBut(Role, Vec<PathBuf>),
     Crash(Option<u64>, Luck, Luck, Luck),
+    /// The clocks of all branches jump by so many nanoseconds.
+    Clocks(i64),
     /// A range of a file is given up, and perhaps freed.
     GiveUp(PathBuf, u64, u64, bool),
     /// It is put back, and perhaps that is written down.
@@ -66,8 +72,12 @@ fn quiet_events() -> impl Strategy<Value = Event> {
         1 => roles().prop_map(Event::Check),
         2 => (0..60_u64).prop_map(Event::Kill),
         2 => (roles(), 0..40_u64).prop_map(|(role, after)| Event::PullCable(role, after)),
+        2 => (roles(), prop::collection::vec(paths(), 1..4))
+            .prop_map(|(role, left)| Event::PushAllBut(role, left)),
     ]
 }
+
+const YEAR_NS: i64 = 365 * 86_400 * 1_000_000_000;
 
 fn with_power_cuts() -> impl Strategy<Value = Event> {
     let luck = || prop::option::of(any::<u64>());
@@ -76,6 +86,7 @@ fn with_power_cuts() -> impl Strategy<Value = Event> {
     prop_oneof![
         12 => quiet_events(),
         1 => crash.prop_map(|(after, flash, remote, disk)| Event::Crash(after, flash, remote, disk)),
+        1 => (-YEAR_NS..YEAR_NS).prop_map(Event::Clocks),
     ]
 }
 
@@ -109,9 +120,12 @@ fn happen<S: Store>(world: &mut World<S>, event: Event) {
         Event::Check(role) => world.check(role),
         Event::Kill(after) => world.kill_after(after),
         Event::PullCable(role, after) => world.pull_cable_after(role, after),
+        Event::PushAllBut(role, left) => world.push_all_but(role, &left),
         Event::GiveUp(path, from, to, frees) => world.give_up(&path, from..to, frees),
         Event::Bring(path, from, to, saves) => world.bring(&path, from..to, saves),
-        Event::Crash(..) | Event::OthersWrite(..) | Event::OthersRemove(..) => unreachable!(),
+        Event::Crash(..) | Event::Clocks(_) | Event::OthersWrite(..) | Event::OthersRemove(..) => {
+            unreachable!()
+        }
     }
 }
 
@@ -237,6 +251,7 @@ fn enlarged(event: Event, times: usize) -> Event {
 fn happen_in_memory(world: &mut World<Memory>, event: Event) {
     match event {
         Event::Crash(after, flash, remote, disk) => world.crash(after, flash, remote, disk),
+        Event::Clocks(by_ns) => world.set_clocks(by_ns),
         event => happen(world, event),
     }
 }

@@ -22,12 +22,18 @@ pub struct Memory {
     durable: Tree,
     /// What is not durable yet, with when it was done.
     steps: Vec<(i64, Step)>,
-    clock_ns: i64,
+    pub clock_ns: i64,
     /// How a version is refused that is a further name of its file; none if it is not.
     refuses_links: Option<i32>,
     /// The next time that something is to be made durable fails, and takes what it was with it: as with a
     /// kernel, the time after that tells nothing of it.
     pub fails_next: bool,
+    /// Bytes that all files may have together; none if there is no end.
+    pub room_b: Option<u64>,
+    /// Bytes that were ever written.
+    pub written_b: u64,
+    /// Whether it says how much of that is free: a quota does not.
+    pub tells_room: bool,
     /// Whether its owner is a plain user, who is bound by modes.
     is_plain: bool,
     /// Files that programs have memory of, and whether they have changed it.
@@ -43,6 +49,9 @@ impl Memory {
             clock_ns: 1_000_000_000,
             refuses_links: None,
             fails_next: false,
+            room_b: None,
+            written_b: 0,
+            tells_room: true,
             is_plain: false,
             mapped: BTreeMap::new(),
         }
@@ -116,6 +125,17 @@ impl Memory {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Bytes that files have.
+    pub fn used_b(&self) -> u64 {
+        let inodes = self.now.inodes.values();
+        inodes.map(|inode| inode.data.len() as u64).sum()
+    }
+
+    fn room_left_b(&self) -> u64 {
+        self.room_b
+            .map_or(u64::MAX, |room_b| room_b.saturating_sub(self.used_b()))
     }
 
     /// What would be left if power went now and took all that it can.
@@ -206,12 +226,8 @@ impl Store for Memory {
         let (number, _) = self.file(path)?;
         self.check_mode(number, 0o400)?;
         let data = &self.now.inodes[&number].data;
-        Ok(data
-            .iter()
-            .skip(offset as usize)
-            .take(most_b)
-            .copied()
-            .collect())
+        let rest = data.get(offset as usize..).unwrap_or_default();
+        Ok(rest[..rest.len().min(most_b)].to_vec())
     }
 
     fn may_be_written(&self, path: &Path) -> io::Result<bool> {
@@ -222,13 +238,30 @@ impl Store for Memory {
         true
     }
 
+    fn free_b(&self) -> io::Result<u64> {
+        match self.tells_room {
+            true => Ok(self.room_left_b()),
+            false => Ok(u64::MAX),
+        }
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.step(Step::Make(path.to_owned(), Kind::File, mode))
     }
 
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
         let file = self.file(path)?;
-        self.step(Step::Write(file, offset, data.to_vec()))
+        let size_b = self.now.inodes[&file.0].data.len() as u64;
+        let most_b = size_b.saturating_add(self.room_left_b());
+        let fits_b = most_b.saturating_sub(offset).min(data.len() as u64) as usize;
+        if fits_b > 0 || data.is_empty() {
+            self.step(Step::Write(file, offset, data[..fits_b].to_vec()))?;
+            self.written_b += fits_b as u64;
+        }
+        match fits_b == data.len() {
+            true => Ok(()),
+            false => error(libc::ENOSPC),
+        }
     }
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {

@@ -81,6 +81,11 @@ impl<S: Store> Store for Mortal<S> {
         self.inner.borrow().tells_of_memory()
     }
 
+    fn free_b(&self) -> io::Result<u64> {
+        self.alive()?;
+        self.inner.borrow().free_b()
+    }
+
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
         self.change(|store| store.create(path, mode))
     }

@@ -18,18 +18,21 @@ use crate::world::World;
 const FILES: usize = 4;
 
 /// Flash, where a program takes one step after the other.
-struct Worked<'a, W> {
+pub struct Worked<'a, W> {
     flash: &'a mut Flash<Mortal<Memory>>,
     work: W,
     done: Vec<Operation>,
+    /// What could not be done.
+    refused: Vec<Operation>,
 }
 
 impl<W: Iterator<Item = Operation>> Access<Mortal<Memory>> for Worked<'_, W> {
     fn with<R>(&mut self, act: impl FnOnce(&mut Flash<Mortal<Memory>>) -> R) -> R {
         let result = act(self.flash);
         if let Some(operation) = self.work.next() {
-            if operation.on_flash(self.flash).is_ok() {
-                self.done.push(operation);
+            match operation.on_flash(self.flash) {
+                Ok(()) => self.done.push(operation),
+                Err(_) => self.refused.push(operation),
             }
         }
         result
@@ -45,11 +48,11 @@ impl<W: Iterator<Item = Operation>> Access<Mortal<Memory>> for Worked<'_, W> {
     }
 }
 
-fn file(number: usize) -> PathBuf {
+pub fn file(number: usize) -> PathBuf {
     number.to_string().into()
 }
 
-fn write(number: usize, at: u64, size_b: usize, data: u8) -> Operation {
+pub fn write(number: usize, at: u64, size_b: usize, data: u8) -> Operation {
     Operation::Write(file(number), at, vec![data; size_b])
 }
 
@@ -62,7 +65,7 @@ fn appends() -> impl Iterator<Item = Operation> {
 }
 
 /// Writes over all of one file after the other.
-fn rewrites() -> impl Iterator<Item = Operation> {
+pub fn rewrites() -> impl Iterator<Item = Operation> {
     (0_u8..=u8::MAX)
         .cycle()
         .map(|turn| write(usize::from(turn) % FILES, 0, 9, turn))
@@ -81,7 +84,7 @@ fn removes() -> impl Iterator<Item = Operation> {
 }
 
 /// A volume with files of 9 bytes that its branches have.
-fn world() -> World<Memory> {
+pub fn world() -> World<Memory> {
     let mut world = World::new(Memory::new);
     for number in 0..FILES {
         world.operate(&Operation::Create(file(number), false));
@@ -91,37 +94,52 @@ fn world() -> World<Memory> {
     world
 }
 
+pub type Cabled = volume::Branch<Mortal<Memory>>;
+
+/// The remote, whose cable is pulled after so many changes.
+pub fn cabled(world: &World<Memory>, pulled_after: Option<u64>) -> Cabled {
+    let cable = Life::default();
+    cable.set(pulled_after);
+    let store = Mortal {
+        inner: world.branch(Role::Remote),
+        life: Life::default(),
+        cable,
+    };
+    volume::Branch::new(Role::Remote, "remote".into(), store)
+}
+
+/// Do something while a program works. Returns what it could not do, too.
+pub fn amid<W: Iterator<Item = Operation>, R>(
+    world: &mut World<Memory>,
+    work: W,
+    act: impl FnOnce(&mut Worked<'_, W>) -> R,
+) -> (R, Vec<Operation>) {
+    let mut worked = Worked {
+        flash: &mut world.volume().flash,
+        work,
+        done: Vec::new(),
+        refused: Vec::new(),
+    };
+    let acted = act(&mut worked);
+    let Worked { done, refused, .. } = worked;
+    for operation in done {
+        let done = operation.on_tree(&mut world.reference);
+        done.expect("it was done on flash");
+    }
+    (acted, refused)
+}
+
 /// Bring the remote up while a program works; its cable is pulled after so many changes.
 fn push_amid(
     world: &mut World<Memory>,
     work: impl Iterator<Item = Operation>,
     pulled_after: Option<u64>,
 ) -> Result<Pushed, Trouble> {
-    let cable = Life::default();
-    cable.set(pulled_after);
-    let mut branch = volume::Branch {
-        role: Role::Remote,
-        name: "remote".into(),
-        store: Mortal {
-            inner: world.branch(Role::Remote),
-            life: Life::default(),
-            cable,
-        },
-    };
-    let mut worked = Worked {
-        flash: &mut world.volume().flash,
-        work,
-        done: Vec::new(),
-    };
-    let pushed = volume::push(&mut worked, &mut branch);
-    for operation in worked.done {
-        let done = operation.on_tree(&mut world.reference);
-        done.expect("it was done on flash");
-    }
-    pushed
+    let mut branch = cabled(world, pulled_after);
+    amid(world, work, |flash| volume::push(flash, &mut branch)).0
 }
 
-fn remote(world: &World<Memory>) -> Shape {
+pub fn remote(world: &World<Memory>) -> Shape {
     shape(&*world.branch(Role::Remote).borrow(), false)
 }
 
@@ -260,7 +278,7 @@ fn a_large_file_that_is_overwritten_keeps_nothing_else_from_the_remote() {
     let work = (1..=u8::MAX).cycle().map(overwrite);
     let pushed = push_amid(&mut world, work, None);
     assert!(
-        matches!(&pushed, Err(Trouble::Busy(path)) if *path == large()),
+        matches!(&pushed, Err(Trouble::AllBut(path)) if *path == large()),
         "{pushed:?}"
     );
     let there = remote(&world);

@@ -17,6 +17,7 @@ use crate::operation::{Operation, Seen, Shape, shape, shape_then};
 use crate::parts::unveiled;
 
 mod bound;
+mod left;
 mod power;
 mod sharing;
 
@@ -123,7 +124,9 @@ impl<S: Store> World<S> {
             cable: branch.cable.clone(),
         };
         let name = role.to_string().into();
-        let result = self.volume().connect(volume::Branch { role, name, store });
+        let result = self
+            .volume()
+            .connect(volume::Branch::new(role, name, store));
         match result {
             Ok(pushed) => {
                 self.judge(&pushed);

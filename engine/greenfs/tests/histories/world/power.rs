@@ -56,6 +56,18 @@ impl World<Memory> {
         }
     }
 
+    /// The clocks jump, as after a battery went flat or when they are set.
+    pub fn set_clocks(&mut self, by_ns: i64) {
+        for store in [
+            self.flash(),
+            self.branch(Role::Remote),
+            self.branch(Role::Disk),
+        ] {
+            store.borrow_mut().clock_ns += by_ns;
+        }
+        self.reference.clock_ns += by_ns;
+    }
+
     /// Whatever was acknowledged must be on a connected branch even if flash burns now.
     pub fn check_protection(&mut self) {
         self.fsync();
