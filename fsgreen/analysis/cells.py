@@ -11,14 +11,13 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis import owncoverage
 from fsgreen.design import Plan, metrics
+from fsgreen.design.columns import CPU_STATES, LATENCIES
 from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
 from fsgreen.reduce import at, blocks_by_clock, factors_of
 from fsgreen.stats import coverage
 
 VARIED = ("workload", "file_system", "option", "load_ops_s")
 """Factors that tables and figures of file systems vary. All others are held at the baseline."""
-
-SHARES = ("user", "system", "iowait", "idle", "steal")
 
 NOTHING = stats.Estimate.without_interval()
 NO_VARIATION = stats.Variation(math.nan, math.nan, math.nan, math.nan)
@@ -186,11 +185,8 @@ def _summary(
         "state": stats.classify_cell(list(cell["steady"])),
         "steady_percent": 100 * (judged != "no steady state").mean(),
         **_power_state(cell),
-        **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in SHARES},
-        **{
-            f"latency_{quantile}_s": cell[f"latency_{quantile}_s"].median()
-            for quantile in ("p50", "p95", "p99")
-        },
+        **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in CPU_STATES},
+        **{column: cell[column].median() for column in LATENCIES},
     }
 
 

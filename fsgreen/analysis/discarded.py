@@ -8,15 +8,8 @@ from typing import Any
 import pandas as pd
 
 from fsgreen.design import metrics
+from fsgreen.design.columns import FIRST
 from fsgreen.reduce import cell_label, factors_of
-
-COLUMNS = {
-    "ratio_x": "first_ratio_x",
-    "ratio_low_x": "first_low_x",
-    "ratio_high_x": "first_high_x",
-    "outcome": "first_outcome",
-}
-"""Columns of `effects.csv`, and the names of the same columns for the trials measured first."""
 
 
 def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataFrame:
@@ -57,8 +50,8 @@ def beside(
     names = factors_of(effects)
     keys = ["kind", "metric", *names, *(f"baseline_{n}" for n in names)]
     keys = [key for key in keys if key in effects]
-    first = compare(as_first_measured(trials, discarded))[[*keys, *COLUMNS]]
-    return effects.merge(first.rename(columns=COLUMNS), on=keys, how="left", validate="1:1")
+    first = compare(as_first_measured(trials, discarded))[[*keys, *FIRST]]
+    return effects.merge(first.rename(columns=FIRST), on=keys, how="left", validate="1:1")
 
 
 def both_ways(effects: pd.DataFrame, constants: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -85,8 +78,8 @@ def both_ways(effects: pd.DataFrame, constants: Mapping[str, Any]) -> dict[str, 
             [
                 _sides(row, factors_of(effects), constants),
                 _labelled(row["metric"], row["boundary"]),
-                _ended(*(row[name] for name in COLUMNS)),
-                _ended(*(row[name] for name in COLUMNS.values())),
+                _ended(*(row[name] for name in FIRST)),
+                _ended(*(row[name] for name in FIRST.values())),
             ]
             for row in differ.to_dict("records")
         ],

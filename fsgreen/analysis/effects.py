@@ -11,39 +11,11 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis.scatter import TREATMENTS, Group, conditions, groups_of, totals
 from fsgreen.design import Cell, factors
+from fsgreen.design.columns import EFFECTS
 from fsgreen.design.metrics import USUAL, Metric
 
 Pair = tuple[str, str, Cell, Cell]
 """Kind of comparison, workload, candidate and baseline."""
-
-TESTED = (
-    "change_percent",
-    "change_low_percent",
-    "change_high_percent",
-    "difference_p",
-    "difference_holm_p",
-    "equivalence_p",
-    "equivalence_holm_p",
-    "bound_percent",
-    "outcome",
-)
-"""The size of a change, with its tests of difference and of equivalence."""
-
-COLUMNS = [
-    "boundary",
-    "ratio_x",
-    "ratio_low_x",
-    "ratio_high_x",
-    *TESTED,
-    "model",
-    "model_note",
-    "bootstrap_low_x",
-    "bootstrap_high_x",
-    "lag1_x",
-    "lag1_p",
-    "widened_x",
-    "coverage_percent",
-]
 
 
 def effects_table(
@@ -103,7 +75,7 @@ def compared(
         *(f"baseline_{name}" for name in treatments),
         "n",
         *(column for metric in compared_by for column in _values(metric)),
-        *COLUMNS,
+        *EFFECTS,
     ]
     rows = [
         row

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from fsgreen import figures, paths, stats
-from fsgreen.analysis.effects import TESTED, outcome
+from fsgreen.analysis.effects import outcome
 from fsgreen.design import Plan, imported
+from fsgreen.design.columns import INTERACTIONS, PAIR
 from fsgreen.design.combinations import factorials_of
 from fsgreen.design.factorial import Factorial, Term, alias_text, options_on
 from fsgreen.design.metrics import USUAL, Metric
@@ -20,19 +21,6 @@ from fsgreen.errors import unknown
 from fsgreen.figures.interactions import interaction_panels
 from fsgreen.reduce import at, factors_of, read_plan, read_table, simulated, write_table
 from fsgreen.stats.interactions import Contrast, contrast, interaction_weights, pair
-
-PAIR = ("first", "second", "expected", "together", "over_best")
-
-COLUMNS = [
-    "term",
-    "aliases",
-    "clear",
-    "n",
-    "boundary",
-    *TESTED,
-    *(f"{name}{part}_percent" for name in PAIR for part in ("", "_low", "_high")),
-    "best_alone",
-]
 
 
 def write(campaign: str) -> Path:
@@ -68,7 +56,7 @@ def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     ]
     # The contrasts of a design, by metric and place, are one family (rule 38).
     family = ["design", "metric", *_place(plan.levels(plan.baseline))]
-    return pd.DataFrame(rows, columns=[*family, *COLUMNS])
+    return pd.DataFrame(rows, columns=[*family, *INTERACTIONS])
 
 
 def sentences(table: pd.DataFrame) -> list[str]:

@@ -5,7 +5,7 @@ device reorders requests, a scheduler favours some readers, and each can exceed 
 docs/confounds.md tells how the sizes are estimated and when a comparison is flagged.
 """
 
-from fsgreen.confounds.gate import COLUMNS, Gate, sentence
+from fsgreen.confounds.gate import Gate, sentence
 from fsgreen.confounds.known import KNOWN
 from fsgreen.confounds.probes import PARTS, probe_basis, probed_place, read_probes, upper_bounds_b_s
 from fsgreen.confounds.recorded import recorded_levels
@@ -14,7 +14,6 @@ from fsgreen.confounds.table import confounds_table, default_effects_percent, wr
 from fsgreen.confounds.zones import zones
 
 __all__ = [
-    "COLUMNS",
     "KNOWN",
     "PARTS",
     "Gate",

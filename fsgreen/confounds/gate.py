@@ -24,8 +24,6 @@ from fsgreen.stats import Estimate
 
 State = Literal["passed", "flagged", "unknown"]
 
-COLUMNS = ["gate", "confound", "confound_percent", "gate_reason"]
-
 Side = Mapping[str, Any]
 """The level of each factor of a cell."""
 
@@ -109,7 +107,7 @@ class Gate:
         )
 
     def flags(self, effects: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of comparisons with the columns `COLUMNS` added.
+        """Return a table of comparisons with the columns `GATE` added.
 
         `kind` names the factor that is compared (`file system`, `option`, `scheduler`); a factor
         has a column, and where the baseline has another level `baseline_FACTOR`; the effect is

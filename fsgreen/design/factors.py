@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fsgreen.design import columns, metrics
 from fsgreen.design.registry import Registry
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
 
 Level = str | int | float | bool
 """One value of a factor."""
@@ -147,7 +148,23 @@ BUILT_IN = (
 """Factors that come with fsgreen, in the order of labels and columns."""
 
 _known = Registry("factor", BUILT_IN)
-declare, get = _known.declare, _known.get
+get = _known.get
+
+
+def declare(own: Iterable[Factor]) -> None:
+    """Add factors after those that are known. Equal ones are ignored.
+
+    Raises FsgreenError if another factor has the same name, or a table a column of that name.
+    """
+    for factor in own:
+        table = columns.table_with(factor.name)
+        if taken := f"of a column of {table}" if table else metrics.called(factor.name):
+            raise FsgreenError(
+                f"no factor can be called {factor.name}: this is the name {taken}",
+                where=f"factor {factor.name}",
+                next_step=f"give it another name, such as own_{factor.name}",
+            )
+        _known.declare([factor])
 
 
 def every() -> tuple[Factor, ...]:
@@ -157,8 +174,8 @@ def every() -> tuple[Factor, ...]:
 
 def names(among: Iterable[str] | None = None) -> list[str]:
     """Return the names of all factors in their order, or only those in `among`."""
-    columns = set(_known.names() if among is None else among)
-    return [name for name in _known.names() if name in columns]
+    chosen = set(_known.names() if among is None else among)
+    return [name for name in _known.names() if name in chosen]
 
 
 def of_owner(owner: Owner) -> tuple[str, ...]:

@@ -42,6 +42,11 @@ class Metric:
         return f"{self.name}_{end}_{self.unit}"
 
     @property
+    def columns(self) -> tuple[str, str, str]:
+        """Return the columns of `cells.csv` with its value and its interval."""
+        return self.column, self.end("low"), self.end("high")
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """Return the columns of `trials.csv` that it is computed from."""
         return (*_factors(self.above), *_factors(self.below))
@@ -120,6 +125,12 @@ declare, get, names = _known.declare, _known.get, _known.names
 def published(name: str) -> Metric | None:
     """Return the metric of a published number, by its name there; None if there is none."""
     return next((metric for metric in _known if name in (metric.name, *metric.published_as)), None)
+
+
+def called(name: str) -> str:
+    """Return what a name means among metrics and their columns, in words; "" if nothing."""
+    of = (known.name for known in _known if name in (known.name, *known.columns))
+    return next((f"of the metric {metric}" for metric in of), "")
 
 
 THROUGHPUT, EFFICIENCY = get("throughput"), get("efficiency")

@@ -66,9 +66,9 @@ def examine(file: Path) -> Examined:
         Factor(name, **entry.model_dump(exclude_none=True))
         for name, entry in declared.factors.items()
     )
-    wrong: list[Fault] = []
     for factor in own:
-        wrong += _declared(factors.declare, factor, ("factors", factor.name))
+        sound.replace(_declared(factors.declare, factor, ("factors", factor.name)))
+    wrong: list[Fault] = []
     for nth, entry in enumerate(declared.metrics):
         if entry.above:
             wrong += _declared(metrics.declare, Metric(**entry.model_dump()), ("metrics", nth))
@@ -79,7 +79,7 @@ def examine(file: Path) -> Examined:
 
 
 def _declared(declare: Callable[[list[Any]], None], entry: Any, place: Place) -> list[Fault]:
-    """Declare a factor or a metric; return a fault if the name is declared differently already."""
+    """Declare a factor or a metric; return a fault if its name is taken."""
     try:
         declare([entry])
     except FsgreenError as error:

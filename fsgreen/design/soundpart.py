@@ -65,6 +65,11 @@ class SoundPart:
             if not self.touches(fault.place) and not any(name in fault.what for name in names)
         ]
 
+    def replace(self, faults: Iterable[Fault]) -> None:
+        """Add faults of what is left out from now on."""
+        self.faults += (added := list(faults))
+        self.replaced += [fault.place for fault in added]
+
     def touches(self, place: Place) -> bool:
         """Return whether something was replaced at a place, or above or below it."""
         return any(

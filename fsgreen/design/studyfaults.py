@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fsgreen import units
-from fsgreen.design import factors, metrics
+from fsgreen.design import columns, factors, metrics
 from fsgreen.design.cell import Cell, cells_of
 from fsgreen.design.factors import Level
+from fsgreen.design.metrics import Metric
 from fsgreen.design.studyfile import (
     BOUNDS,
     LEAST_TRIALS,
@@ -143,6 +144,23 @@ def _wrong_metrics(declared: StudyFile) -> Iterator[Fault]:
         elif units.unit_of(f"_{metric.unit}") is None:
             known = [suffix.removeprefix("_") for suffix in units.SUFFIXES]
             yield Fault((*place, "unit"), unknown("unit", metric.unit, known).what)
+        else:
+            yield from _wrong_columns((*place, "name"), metrics.get(metric.name))
+
+
+def _wrong_columns(place: Place, metric: Metric) -> Iterator[Fault]:
+    """Yield a fault for each column of a metric that is another column already.
+
+    The mean of a column of `trials.csv` may have the name of that column.
+    """
+    is_mean = metric.needs == (metric.column,)
+    for name in () if metric in metrics.BUILT_IN else metric.columns:
+        table = columns.table_with(name) if not (is_mean and name == metric.column) else ""
+        if name in factors.names():
+            table = "the factors"
+        if table:
+            told = f"the metric {metric.name} has a column {name}, which is one of {table} already"
+            yield Fault(place, f"{told}: give it another name")
 
 
 def _wrong_exclusion(

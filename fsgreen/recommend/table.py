@@ -13,7 +13,7 @@ from fsgreen import confounds, stats
 from fsgreen.analysis import configuration
 from fsgreen.analysis.effects import compared
 from fsgreen.analysis.scatter import TREATMENTS, Group, groups_of, sample
-from fsgreen.design import Cell, metrics
+from fsgreen.design import Cell, columns, metrics
 from fsgreen.design.metrics import USUAL
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.recommend.changes import change
@@ -58,7 +58,7 @@ COLUMNS = [
     "bound_percent",
     "model",
     "model_note",
-    *confounds.COLUMNS,
+    *columns.GATE,
     "verdict",
     "says",
     "more_blocks_count",

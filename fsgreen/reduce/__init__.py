@@ -28,7 +28,6 @@ from fsgreen.reduce.pool import (
     simulated_disk,
 )
 from fsgreen.reduce.rows import Traces, trial_row
-from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import (
     at,
     blocks_by_clock,
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "STATE_COLUMNS",
     "altered_files",
     "at",
     "blocks_by_clock",

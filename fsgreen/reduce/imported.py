@@ -8,14 +8,10 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import design, paths
-from fsgreen.design import Study, factors
+from fsgreen.design import Study, columns, factors
 from fsgreen.design.begun import read_identity, read_plan
 from fsgreen.design.imported import study_of_runs
 from fsgreen.errors import FsgreenError
-from fsgreen.reduce.latency import QUANTILES
-from fsgreen.reduce.power_over_time import COLUMNS as OVER_TIME
-from fsgreen.reduce.rows import CPU_STATES, ERROR_TERMS, LATENCIES
-from fsgreen.reduce.state import STATE_COLUMNS
 from fsgreen.reduce.tables import read_csv, write_table
 from fsgreen.stats import classify_series
 from fsgreen.trial import sha256_of
@@ -23,24 +19,14 @@ from fsgreen.trial import sha256_of
 RUNS = "runs.csv"
 """The runs of an imported campaign, as they were read from its files."""
 
-COLUMNS = (
-    *("campaign", "trial", "block", "order", "started_s", *factors.names(), "boundary"),
-    *("duration_s", "work_ops", "throughput_ops_s", "bandwidth_b_s", "read_b", "write_b"),
-    *("device_read_b", "device_write_b", "energy_j", "power_w", "idle_power_w"),
-    *("idle_power_before_w", "idle_power_after_w", "energy_above_idle_j", "efficiency_ops_j"),
-    *(f"cpu_{state}_percent" for state in CPU_STATES),
-    *(*LATENCIES, "flush_duration_s", *STATE_COLUMNS, "dirty_before_flush_b"),
-    *("dirty_after_flush_b", "steady", "steady_power"),
-    *(f"error_{term}_j" for term in ERROR_TERMS),
-    *("harness_cpu_percent", "settle_s"),
-)
+COLUMNS = (*columns.ABOUT, *factors.names(), *columns.MEASURED)
 """Those of `trials.csv`, empty where an import knows nothing of them."""
 
 OTHERS = {
-    "series": ("trial", "time_s", "throughput_ops_s", "power_w"),
-    "latency": (*factors.names(), "flowop", "operation", "work_ops", *QUANTILES),
-    "finishes": ("trial", "rank", "ended_s"),
-    "power_over_time": OVER_TIME,
+    "series": columns.SERIES,
+    "latency": (*factors.names(), *columns.LATENCY),
+    "finishes": columns.FINISHES,
+    "power_over_time": columns.POWER_OVER_TIME,
 }
 """Tables of what goes on inside a trial, of which an import knows nothing."""
 
@@ -107,8 +93,8 @@ def write_imported(campaign: str) -> None:
         steady_power=classify_series([]),
     )
     write_table(table.reindex(columns=list(COLUMNS)), campaign, "trials")
-    for name, columns in OTHERS.items():
-        write_table(pd.DataFrame(columns=list(columns)), campaign, name)
+    for name, of_table in OTHERS.items():
+        write_table(pd.DataFrame(columns=list(of_table)), campaign, name)
 
 
 def _values(runs: pd.DataFrame, trial: str) -> dict[str, Any]:

@@ -10,14 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import factors
-
-QUANTILES = {
-    "latency_p50_s": 0.5,
-    "latency_p95_s": 0.95,
-    "latency_p99_s": 0.99,
-    "latency_p999_s": 0.999,
-    "latency_max_s": 1.0,
-}
+from fsgreen.design.columns import QUANTILES
 
 
 def quantiles_s(histogram: pd.DataFrame, levels: Sequence[float]) -> list[float]:

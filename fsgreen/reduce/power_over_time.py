@@ -17,8 +17,6 @@ BINS = 100
 READINGS = 2
 """The fewest readings of a meter in a bin. With less, a bin would be what is between two."""
 
-COLUMNS = ("trial", "meter", "boundary", "time_s", "power_w")
-
 
 def width_s(length_s: float, rate_hz: float) -> float:
     """Return the width of a bin: the least of 1, 2 or 5 times a power of ten that is wide enough.
@@ -51,7 +49,7 @@ def bins_s(trial: Trial) -> dict[str, np.ndarray]:
 
 
 def power_over_time(trial: Trial, binned_w: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Return a row for each bin of each meter of a trial, with the columns `COLUMNS`.
+    """Return a row for each bin of each meter of a trial, as in `power_over_time.csv`.
 
     `time_s` is the end of the bin, from the start of what was measured: that of the first is the
     width of all. `power_w` is the mean; NaN if the trace does not cover the bin.

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import Cell, Plan
+from fsgreen.design.columns import CPU_STATES, ERROR_TERMS, LATENCIES, OF_METER
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.power_over_time import bins_s
@@ -20,14 +21,8 @@ from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
 from fsgreen.trial import Trial, efficiency_meters
 
-CPU_STATES = ("user", "system", "iowait", "idle", "steal")
 USUAL = ("system", "disk")
 """Meters that every table of trials has columns of, empty where there are none."""
-
-ERROR_TERMS = ("gain", "constant", "quantisation", "edges")
-"""Of an error budget, those of readings that the host stamps as they come: not that of a clock."""
-
-LATENCIES = {"latency_p50_s": 0.5, "latency_p95_s": 0.95, "latency_p99_s": 0.99}
 
 
 @dataclass(frozen=True)
@@ -228,21 +223,21 @@ def _whole(ops: pd.DataFrame) -> np.ndarray:
 
 
 def _energy(traces: Traces) -> dict[str, Any]:
-    over = traces.over
+    over, (energy_of, power_of, boundary_of) = traces.over, OF_METER
     parts = {name: math.nan for name in USUAL}
     parts |= {name: energy.energy_j for name, energy in traces.energy.items()}
     boundaries = {name: energy.boundary for name, energy in traces.energy.items()}
     several = boundaries if len(set(boundaries.values())) > 1 else {}
     return {
         "energy_j": over.energy_j,
-        **{f"energy_{name}_j": value for name, value in parts.items()},
+        **{energy_of.format(name): value for name, value in parts.items()},
         "power_w": over.power_w,
-        **{f"power_{name}_w": value / over.duration_s for name, value in parts.items()},
+        **{power_of.format(name): value / over.duration_s for name, value in parts.items()},
         "idle_power_w": over.idle_power_w,
         "idle_power_before_w": over.idle_power_before_w,
         "idle_power_after_w": over.idle_power_after_w,
         "energy_above_idle_j": over.energy_above_idle_j,
-        **{f"boundary_{name}": boundary for name, boundary in several.items()},
+        **{boundary_of.format(name): boundary for name, boundary in several.items()},
     }
 
 

@@ -8,29 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from fsgreen.design.columns import GEOMETRY, OF_WINDOW, OF_WINDOWS
 from fsgreen.trace import Span
 from fsgreen.trial import TrialRecord
-
-GEOMETRY = {
-    "block_b": "block_b",
-    "inode_b": "inode_b",
-    "agcount": "allocation_groups_count",
-    "blocks_per_group": "group_blocks_count",
-}
-"""Columns for what is read back from a file system after mkfs."""
 
 DISK = "disk"
 """The meter of a simulated disk, and its name in the record."""
 
 UNLOADED = ("unloaded", "standby", "spin-up", "spin-down")
 """States of a disk that rests at another power."""
-
-STATE_COLUMNS = (
-    *("device_read_percent", "device_write_percent", "device_request_s", "device_busy_percent"),
-    *("resident_percent", "files_b", "memory_limit_b", "data_over_memory_x", "events_count"),
-    *GEOMETRY.values(),
-)
-"""What a trial's own counters tell of the state that it was in (rule 45)."""
 
 
 def device_served(
@@ -118,7 +104,7 @@ def state_of(record: TrialRecord) -> dict[str, float]:
 def of_windows(record: TrialRecord) -> dict[str, float]:
     """Return how many windows a trial had, and what its workload took of the processors in them."""
     cost_s = record.work.cost.user_s + record.work.cost.system_s
-    return {"windows_count": len(record.measured), "workload_cpu_s": cost_s or math.nan}
+    return dict(zip(OF_WINDOWS, (len(record.measured), cost_s or math.nan), strict=True))
 
 
 def windows_of(record: TrialRecord, host: pd.DataFrame) -> dict[str, Sequence[float]]:
@@ -139,13 +125,14 @@ def windows_of(record: TrialRecord, host: pd.DataFrame) -> dict[str, Sequence[fl
     steal_s = grown("cpu_steal_s")
     all_s = work_s + steal_s + grown("cpu_iowait_s") + grown("cpu_idle_s")
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {
-            "order": record.beside.order,
-            "duration_s": [phase.duration_s for phase in record.measured],
-            "cpu_work_s": work_s,
-            "cpu_steal_percent": 100 * steal_s / all_s,
-            "core_clock_hz": grown("cpu_cycles_count") / work_s,
-        }
+        columns = (
+            record.beside.order,
+            [phase.duration_s for phase in record.measured],
+            work_s,
+            100 * steal_s / all_s,
+            grown("cpu_cycles_count") / work_s,
+        )
+    return dict(zip(OF_WINDOW, columns, strict=True))
 
 
 def counted(host: pd.DataFrame, column: str, spans_s: Iterable[Span]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from fsgreen.reduce.rows import ERROR_TERMS
+from fsgreen.design.columns import ERROR_TERMS
 from fsgreen.rules.answer import (
     SAME,
     Answer,

@@ -8,6 +8,7 @@ from fsgreen import design, units
 from fsgreen.analysis import interactions
 from fsgreen.analysis.interactions import drawable, interactions_table, sentences
 from fsgreen.design.cell import cells_of
+from fsgreen.design.columns import INTERACTIONS
 from fsgreen.errors import FsgreenError
 
 
@@ -121,7 +122,7 @@ def test_a_campaign_without_a_design_has_an_empty_table_and_advice():
     plan = synthetic.make_plan(blocks=5)
     table = interactions_table(synthetic.trials_frame(plan.cells), plan)
     assert table.empty
-    assert list(table)[-len(interactions.COLUMNS) :] == interactions.COLUMNS
+    assert tuple(table)[-len(INTERACTIONS) :] == INTERACTIONS
     assert sentences(table) == []
     assert drawable(table, "", "throughput")["none-throughput"].empty
     text = interactions.advice(plan)

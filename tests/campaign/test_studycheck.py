@@ -65,6 +65,21 @@ def line_of(file: Path, words: str) -> int:
             "'File system XFS' is left out, and the matrix all has it",
         ),
         (("why: a quick look", "why: ''"), "measure_s, profiles", "takes a text that is not empty"),
+        (
+            ("matrices:  ", "factors:\n  power_w: {owner: workload, kind: count}\nmatrices:  "),
+            "power_w:",
+            "no factor can be called power_w: this is the name of a column of trials.csv",
+        ),
+        (
+            ("matrices:  ", "metrics: [{name: trend, above: work_ops, unit: p}]\nmatrices:  "),
+            "name: trend",
+            "the metric trend has a column trend_p, which is one of cells.csv already",
+        ),
+        (
+            ("matrices:  ", "metrics: [{name: load, above: work_ops, unit: ops_s}]\nmatrices:  "),
+            "name: load",
+            "the metric load has a column load_ops_s, which is one of the factors already",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_told_with_its_line(

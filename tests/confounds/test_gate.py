@@ -14,7 +14,7 @@ from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.effects import effects_table
 from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.confounds import KNOWN, Gate, Size, sentence
-from fsgreen.design import factors, load_study
+from fsgreen.design import columns, factors, load_study
 from fsgreen.stats import Estimate
 
 LARGE = Size(43.0, 40.0, 46.0, 2.0, 1e-6, "3 and 1")
@@ -248,7 +248,7 @@ def test_the_analysis_writes_what_the_gate_says(campaign):
     reduce.write(campaign)
     standard.write(campaign)
     effects = reduce.read_table(campaign, "effects")
-    assert set(confounds.COLUMNS) <= set(effects.columns)
+    assert set(columns.GATE) <= set(effects.columns)
     assert effects["gate"].tolist() == ["unknown", "unknown"]
 
 

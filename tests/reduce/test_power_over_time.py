@@ -7,7 +7,8 @@ import pytest
 import synthetic
 
 from fsgreen import reduce
-from fsgreen.reduce.power_over_time import COLUMNS, bins_s, width_s
+from fsgreen.design.columns import POWER_OVER_TIME
+from fsgreen.reduce.power_over_time import bins_s, width_s
 from fsgreen.trial import Trial
 
 
@@ -36,7 +37,7 @@ def test_each_bin_is_the_mean_of_a_meter_from_the_start_of_what_was_measured(tmp
     synthetic.write_raw("small", synthetic.make_plan(), power_w=250.0 + np.arange(26.0))
     reduce.write("small")
     table, trials = (reduce.read_table("small", name) for name in ("power_over_time", "trials"))
-    assert tuple(table) == COLUMNS
+    assert tuple(table) == POWER_OVER_TIME
     assert {*table["boundary"]} == {"modelled"}
     for trial in trials.to_dict("records"):
         of_trial = table[table["trial"] == trial["trial"]].set_index("meter")

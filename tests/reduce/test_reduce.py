@@ -11,6 +11,7 @@ import pytest
 import synthetic
 
 from fsgreen import executors, paths, reduce
+from fsgreen.design import columns
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.rows import finishes_of
@@ -64,7 +65,7 @@ def test_the_state_of_a_trial_is_read_from_its_own_counters(raw):
     assert row["device_request_s"] == pytest.approx(0.5 / 100)
     assert row["device_busy_percent"] == pytest.approx(50), "half of each second"
     assert math.isnan(row["device_write_percent"]), "nothing was written"
-    assert {*reduce.STATE_COLUMNS} <= {*row.index}
+    assert {*columns.STATE} <= {*row.index}
 
 
 def test_a_trial_that_was_set_aside_after_a_look_has_a_row_of_its_own(raw):

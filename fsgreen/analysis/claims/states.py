@@ -10,8 +10,7 @@ import pandas as pd
 from pydantic import BeforeValidator, Field, model_validator
 
 from fsgreen.claims import Found
-from fsgreen.design import Cell, factors
-from fsgreen.reduce import STATE_COLUMNS
+from fsgreen.design import Cell, columns, factors
 from fsgreen.schema import Declared
 
 WAITS = "cpu_iowait_percent"
@@ -97,7 +96,7 @@ class State(Declared):
 
 def known_columns() -> tuple[str, ...]:
     """Return the columns for which a state may set limits."""
-    return (*STATE_COLUMNS, WAITS, *factors.names())
+    return (*columns.STATE, WAITS, *factors.names())
 
 
 def outside(states: Iterable[State], cells: Iterable[tuple[Cell, pd.DataFrame]]) -> list[Found]:

@@ -17,8 +17,8 @@ from fsgreen.analysis.claims.source import Source
 from fsgreen.analysis.planned.pilot import Pilot
 from fsgreen.analysis.planned.reach import Expected, Reach, power_of
 from fsgreen.claims import Band, Part
-from fsgreen.design import Cell, Plan, Windows, metrics
-from fsgreen.reduce import STATE_COLUMNS, at
+from fsgreen.design import Cell, Plan, Windows, columns, metrics
+from fsgreen.reduce import at
 
 OF_MKFS = ("block_b", "inode_b")
 """State columns that mkfs sets. They depend on neither the scale nor the memory."""
@@ -211,7 +211,7 @@ def _table(plan: Plan, pilot: Pilot | None) -> pd.DataFrame:
     events = {"events_count": len(plan.profile.events)}
     for cell in plan.cells:
         levels = plan.levels(cell)
-        known = dict.fromkeys(STATE_COLUMNS, math.nan)
+        known = dict.fromkeys(columns.STATE, math.nan)
         known["memory_limit_b"] = plan.memory_limit_b(cell) or math.nan
         states = (
             [known] if pilot is None else [{**known, **own} for own in _states(plan, cell, pilot)]
@@ -235,7 +235,7 @@ def _states(plan: Plan, cell: Cell, pilot: Pilot) -> list[dict[str, float]]:
     limit_b = plan.memory_limit_b(cell)
     alike = files_x == 1 and was.image_b == will.image_b
     alike = alike and limit_b == pilot.plan.memory_limit_b(cell)
-    kept = [name for name in (STATE_COLUMNS if alike else OF_MKFS) if name in trials]
+    kept = [name for name in (columns.STATE if alike else OF_MKFS) if name in trials]
     states = []
     for row in trials[at(trials, levels)].to_dict("records"):
         state = {name: float(row[name]) for name in kept}
