@@ -8,7 +8,7 @@ from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
 from fsgreen.design.owncopy import file_of, file_to_change
-from fsgreen.devices.levels import TRAFFIC
+from fsgreen.devices.names import TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload

@@ -11,7 +11,7 @@ from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Cell, Plan
 from fsgreen.design.factors import AS_FOUND
-from fsgreen.devices.levels import OF_NVME
+from fsgreen.devices.names import OF_NVME
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.preflight import load

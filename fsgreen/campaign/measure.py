@@ -15,7 +15,7 @@ from fsgreen.campaign.unwritten import write_out
 from fsgreen.design.members import as_measured
 from fsgreen.design.owncopy import file_of, file_to_change
 from fsgreen.devices import image
-from fsgreen.devices.levels import APST, POWER_STATE
+from fsgreen.devices.names import APST, POWER_STATE
 from fsgreen.errors import FsgreenError
 from fsgreen.words import plural
 

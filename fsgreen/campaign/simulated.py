@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from fsgreen.devices.levels import FLASH
+from fsgreen.devices.names import FLASH
 from fsgreen.meters import simdisk
 from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.simdisk import Control

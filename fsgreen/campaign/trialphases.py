@@ -15,7 +15,7 @@ from fsgreen.campaign.context import Prepared, RunningTrial
 from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
-from fsgreen.devices.levels import TRAFFIC
+from fsgreen.devices.names import TRAFFIC
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
 from fsgreen.workloads import WorkloadFailed, bounds

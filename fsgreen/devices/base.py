@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.guard import ListedDisk
 from fsgreen.devices.image import DISK
-from fsgreen.devices.levels import Levels
+from fsgreen.devices.names import Levels
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError

@@ -17,7 +17,7 @@ from typing import Any
 from fsgreen.devices import blockdev, guard, image
 from fsgreen.devices.base import Availability, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
-from fsgreen.devices.levels import READ_AHEAD, Levels
+from fsgreen.devices.names import READ_AHEAD, Levels
 from fsgreen.devices.powerstates import PowerStates
 from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.devices.real import RealDevice

@@ -10,16 +10,8 @@ from fsgreen.devices import image, mounts, probe
 from fsgreen.devices.base import Availability, InRealTime, Settings
 from fsgreen.devices.blockdev import disk_of_mount
 from fsgreen.devices.folders import claim
-from fsgreen.devices.levels import (
-    FLASH,
-    OF_DISKS,
-    READ_AHEAD,
-    TRAFFIC,
-    Levels,
-    refuse_levels,
-    scheduler_of,
-    state_of,
-)
+from fsgreen.devices.levels import refuse_levels, scheduler_of, state_of
+from fsgreen.devices.names import FLASH, OF_DISKS, READ_AHEAD, TRAFFIC, Levels
 from fsgreen.devices.probe.target import opened_to_rewrite
 from fsgreen.devices.queue import Queue, QueueState
 from fsgreen.errors import FsgreenError

@@ -8,7 +8,7 @@ from typing import Any
 
 from fsgreen import durable
 from fsgreen.audit.tree import HERE, Tree
-from fsgreen.devices.levels import OF_NVME, POWER_STATE, Levels
+from fsgreen.devices.names import OF_NVME, POWER_STATE, Levels
 from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
 from fsgreen.errors import FsgreenError, TrialFailed
 

@@ -8,8 +8,6 @@ from fsgreen.devices import probe
 from fsgreen.devices.base import InRealTime
 from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.levels import (
-    OF_DISKS,
-    Levels,
     check_read_ahead,
     check_traffic,
     read_ahead_kib_of,
@@ -17,6 +15,7 @@ from fsgreen.devices.levels import (
     scheduler_of,
     state_of,
 )
+from fsgreen.devices.names import OF_DISKS, Levels
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.volume import Volume
 

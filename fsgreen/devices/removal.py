@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import blockdev, mounts
+from fsgreen.devices import blockdev, mounts, powerstates
 from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
 from fsgreen.errors import FsgreenError
 
@@ -34,8 +34,6 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
         raise FsgreenError(
             "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
         )
-    from fsgreen.devices import powerstates  # it needs packages, which the help of `./run` has not
-
     done += put_back(folder)
     done += powerstates.put_back(folder)
     try:

@@ -16,8 +16,6 @@ from fsgreen import commands, paths
 from fsgreen.devices import folders, image, loop, mounts, probe, removal
 from fsgreen.devices.base import Availability, OnThisMachine, Settings, require_root
 from fsgreen.devices.levels import (
-    OF_NVME,
-    Levels,
     check_read_ahead,
     check_traffic,
     read_ahead_kib_of,
@@ -25,6 +23,7 @@ from fsgreen.devices.levels import (
     scheduler_of,
     state_of,
 )
+from fsgreen.devices.names import OF_NVME, Levels
 from fsgreen.devices.queue import MODULES, NONE, READ_AHEAD_KIB, QueueState
 from fsgreen.devices.served import ServedDisk
 from fsgreen.devices.simulatedvolume import SimulatedVolume, begin_of, check_partition

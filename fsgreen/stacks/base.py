@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from fsgreen.devices.base import Availability, Device
-from fsgreen.devices.levels import Levels
+from fsgreen.devices.names import Levels
 from fsgreen.devices.volume import DeviceState
 
 DISK, REMOTE = "disk", "remote"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from fsgreen.devices.base import FormattableDevice, Settings
-from fsgreen.devices.levels import FLASH, OF_DISKS, TRAFFIC, Levels
 from fsgreen.devices.loop import LoopDevice
+from fsgreen.devices.names import FLASH, OF_DISKS, TRAFFIC, Levels
 from fsgreen.devices.simdisk import SimulatedDevice
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Disk, parameters

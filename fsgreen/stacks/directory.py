@@ -11,7 +11,7 @@ from typing import Any
 
 from fsgreen.devices import mounts
 from fsgreen.devices.base import Availability, Device
-from fsgreen.devices.levels import Levels
+from fsgreen.devices.names import Levels
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems
 from fsgreen.stacks.base import Mount

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from fsgreen import greenfs
 from fsgreen.devices import mounts
-from fsgreen.devices.levels import FLASH
+from fsgreen.devices.names import FLASH
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks.base import DISK, REMOTE, Mount
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from fsgreen.devices import zones
 from fsgreen.devices.base import Availability, FormattableDevice, Sleeps
-from fsgreen.devices.levels import FLASH, MEMORY, READ_AHEAD, TRAFFIC, Levels, state_of
+from fsgreen.devices.levels import state_of
+from fsgreen.devices.names import FLASH, MEMORY, READ_AHEAD, TRAFFIC, Levels
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import cache, filesystems, nfslevels
 from fsgreen.stacks.aging import ager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fsgreen.devices.levels import PAGE_KIB, Levels
+from fsgreen.devices.levels import PAGE_KIB
+from fsgreen.devices.names import Levels
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.errors import FsgreenError
 

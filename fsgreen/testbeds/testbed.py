@@ -9,7 +9,7 @@ from typing import Any
 
 from fsgreen import commands
 from fsgreen.devices.base import Device
-from fsgreen.devices.levels import Levels
+from fsgreen.devices.names import Levels
 from fsgreen.simdisk import Control
 from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
 

@@ -11,7 +11,8 @@ import pytest
 from nvmedrive import REST, WORKS, identity, plug_in
 
 from fsgreen import host
-from fsgreen.devices.levels import OF_DISKS, refuse_levels
+from fsgreen.devices.levels import refuse_levels
+from fsgreen.devices.names import OF_DISKS
 from fsgreen.devices.powerstates import KEPT, PowerStates, put_back
 from fsgreen.errors import FsgreenError, TrialFailed
 

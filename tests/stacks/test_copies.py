@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen.devices.levels import FLASH
+from fsgreen.devices.names import FLASH
 from fsgreen.stacks.base import REMOTE
 from fsgreen.stacks.greenfs import OWN, Volume, difference
 

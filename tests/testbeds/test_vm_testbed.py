@@ -16,7 +16,7 @@ from vms import DISK_B, EMULATED, need_guest, nightly
 from fsgreen import commands, elsewhere
 from fsgreen.devices import folders
 from fsgreen.devices.base import GuestAsked
-from fsgreen.devices.levels import OF_NVME
+from fsgreen.devices.names import OF_NVME
 from fsgreen.devices.vm import boot, device, guest, image
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.host.disks import Apst

@@ -15,7 +15,8 @@ from fsgreen.devices import image as images
 from fsgreen.devices import mounts, probe
 from fsgreen.devices.base import Availability, GuestAsked, OnThisMachine, Settings
 from fsgreen.devices.folders import claim
-from fsgreen.devices.levels import TRAFFIC, Levels, state_of
+from fsgreen.devices.levels import state_of
+from fsgreen.devices.names import TRAFFIC, Levels
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm import boot, needs
 from fsgreen.devices.vm import image as guest_image

@@ -8,7 +8,8 @@ from typing import Any
 from fsgreen.devices import image as images
 from fsgreen.devices import imagevolume
 from fsgreen.devices.folders import WorkFolder
-from fsgreen.devices.levels import FLASH, OF_DISKS, OF_NVME, Levels, refuse_levels, scheduler_of
+from fsgreen.devices.levels import refuse_levels, scheduler_of
+from fsgreen.devices.names import FLASH, OF_DISKS, OF_NVME, Levels
 from fsgreen.devices.queue import MODULES, NONE, QueueState
 from fsgreen.devices.served import ERASED, SIMULATED, ServedDisk
 from fsgreen.devices.simulatedvolume import begin_of

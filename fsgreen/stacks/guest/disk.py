@@ -12,7 +12,8 @@ from fsgreen.devices.block import size_of
 from fsgreen.devices.folders import claim
 from fsgreen.devices.guard import CONFIGURED, ListedDisk, NullDisk, Proof
 from fsgreen.devices.image import CHUNK_B
-from fsgreen.devices.levels import Levels, scheduler_of
+from fsgreen.devices.levels import scheduler_of
+from fsgreen.devices.names import Levels
 from fsgreen.devices.queue import READ_AHEAD_KIB
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume

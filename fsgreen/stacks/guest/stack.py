@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.base import Availability
-from fsgreen.devices.levels import Levels
+from fsgreen.devices.names import Levels
 from fsgreen.devices.queue import QueueState
 from fsgreen.devices.vm.device import VmDevice
 from fsgreen.devices.volume import DeviceState
