@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -68,8 +68,10 @@ def measure(
             print(f"left by a killed run: {line}")
         for waiting in host.pending():
             print(f"{waiting.sentence}: fsgreen host restore")
+        rows: list[host.Row] = []
         if place.settings:
-            for row in stack.enter_context(host.applied(place.settings, disks=place.disks)):
+            rows = stack.enter_context(host.applied(place.settings, disks=place.disks))
+            for row in rows:
                 if row.changes:
                     print(f"{row.setting} {row.target}: {row.now} -> {row.wanted}")
         write_out()
@@ -78,14 +80,17 @@ def measure(
             if finding.severity in preflight.DISTURBING:
                 mended = f" -> {finding.remedy}" if finding.remedy else ""
                 print(f"preflight {finding.severity}: {finding.subject}: {finding.state}{mended}")
-        testbed = stack.enter_context(_open(kind_of_testbed(place, plan), place, plan))
+        before = host.before(rows)
+        testbed = stack.enter_context(_open(kind_of_testbed(place, plan), place, plan, before))
         print(f"testbed {testbed.kind}: {testbed.describe()['why']}")
         only = testbed.only_file_system()
         if only is not None:
             plan = design.make_plan(declared, profile, only=only)
             print(f"this testbed has one file system: {plural(len(plan.cells), 'cell')} on {only}")
         more = design.most_ready(plan) - 1 if testbeds.find(testbed.kind).several else 0
-        beside = [stack.enter_context(_open(testbed.kind, place, plan)) for _ in range(more)]
+        beside = [
+            stack.enter_context(_open(testbed.kind, place, plan, before)) for _ in range(more)
+        ]
         return run(
             plan,
             campaign.name,
@@ -123,7 +128,9 @@ def _refuse_set_twice(place: TestbedFile, plan: design.Plan) -> None:
             )
 
 
-def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
+def _open(
+    kind: str, place: TestbedFile, plan: design.Plan, before: Mapping[tuple[str, str], str]
+) -> testbeds.Testbed:
     return testbeds.open_testbed(
         kind,
         folder=place.folder,
@@ -135,6 +142,7 @@ def _open(kind: str, place: TestbedFile, plan: design.Plan) -> testbeds.Testbed:
         partition=place.partition,
         listed=place.listed(),
         guest=place.guest(),
+        before=before,
     )
 
 

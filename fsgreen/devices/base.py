@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -70,6 +71,8 @@ class Settings:
     """The real disk that the testbed file names."""
     guest: GuestAsked | None = None
     """The settings of the guest of a virtual machine."""
+    before: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """What the host had before its settings were changed for the campaign, by setting and disk."""
 
 
 class Device(Protocol):

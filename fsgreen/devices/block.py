@@ -125,7 +125,14 @@ class BlockDevice(RealDevice):
             undone.callback(work.release)
             volume = self._hold(self._listed, work)
             undone.callback(volume.close)
-            volume.queue.keep(work.path)
+            self._before = {
+                setting: value
+                for (setting, disk), value in settings.before.items()
+                if disk == volume.queue.name
+            }
+            volume.queue.keep(
+                work.path, scheduler=self._before.get("scheduler", volume.queue.scheduler)
+            )
             self._most = volume.queue.depth()
             self._check_depth(self._depth, volume.queue)
             self._power_states = PowerStates(volume.queue.name, work.path, work.lock_fd)
@@ -187,7 +194,8 @@ class BlockDevice(RealDevice):
             self._queue.keep(self.work.path, depth=self._most)
             self._limited = True
         if levels.get(READ_AHEAD) is not None:
-            self._queue.keep(self.work.path, read_ahead_kb=self._read_ahead_before_kib)
+            before_kib = int(self._before.get("read-ahead", self._read_ahead_before_kib))
+            self._queue.keep(self.work.path, read_ahead_kb=before_kib)
         if self._limited:
             self._depth_now = depth or self._most
             self._queue.set_depth(self._depth_now)

@@ -196,17 +196,16 @@ class Queue:
             time.sleep(0.01)
         return self.discarded_b() - before_b
 
-    def keep(self, folder: Path, **changed: int) -> None:
-        """Save, in a folder, what `put_back` restores: the scheduler, and the values in `changed`.
+    def keep(self, folder: Path, **before: int | str | None) -> None:
+        """Save, in a folder, what `put_back` restores: `scheduler`, `depth`, `read_ahead_kb`.
 
-        `depth` and `read_ahead_kb` are added just before a cell sets another value. A value that no
-        cell sets is not restored, as someone else may have changed it since.
+        Each is added just before a cell sets another value. A value that no cell sets is not
+        restored, as someone else may have changed it since.
         """
         file = folder / KEPT
-        found = {"name": self.name, "scheduler": self.scheduler}
-        kept = json.loads(file.read_text()) if file.exists() else found
+        kept = json.loads(file.read_text()) if file.exists() else {"name": self.name}
         with durable.whole(file) as partial:
-            partial.write_text(json.dumps({**kept, **changed}))
+            partial.write_text(json.dumps({**kept, **before}))
 
     def _counters(self) -> list[int]:
         return [int(word) for word in (self.folder.parent / "stat").read_text().split()]

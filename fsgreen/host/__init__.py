@@ -1,7 +1,7 @@
 """Settings of the machine that disturb a measurement: shown, changed, and always put back."""
 
 from fsgreen.audit.tree import HERE, Tree
-from fsgreen.host.change import Row, applied, apply, look, restore
+from fsgreen.host.change import Row, applied, apply, before, look, restore
 from fsgreen.host.holder import run
 from fsgreen.host.journal import pending
 from fsgreen.host.putback import Outcome
@@ -16,6 +16,7 @@ __all__ = [
     "Tree",
     "applied",
     "apply",
+    "before",
     "look",
     "parse_wishes",
     "pending",

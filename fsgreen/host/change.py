@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,6 +135,11 @@ def applied(
                 guarded.enter_context(Guardian(tree, written, hold_fd))
                 _change(rows, tree, lock_fd)
         yield rows
+
+
+def before(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
+    """Return what was before the changes that rows tell of, by setting and target."""
+    return {(row.setting, row.target): row.now for row in rows if row.changes and row.now}
 
 
 def restore(tree: Tree = HERE) -> list[Outcome]:

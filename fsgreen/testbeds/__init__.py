@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import MappingProxyType
 
 from fsgreen.devices.base import Availability, Device, GuestAsked, Settings
 from fsgreen.devices.block import BlockDevice
@@ -130,6 +131,7 @@ def open_testbed(
     partition: int | None = None,
     listed: ListedDisk | None = None,
     guest: GuestAsked | None = None,
+    before: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
@@ -161,6 +163,9 @@ def open_testbed(
         block: the disk, and the partition of it that is formatted; all of it by default.
     guest : GuestAsked, optional
         vm: what the guest is to be.
+    before : mapping, optional
+        block: what `host.before` returns, if settings of the host were changed for a time. After a
+        kill they go back first, and the disk then gets what is here, not what it was found with.
     """
     why = "asked for"
     if kind == "auto":
@@ -179,6 +184,7 @@ def open_testbed(
         partition=partition,
         listed=listed,
         guest=guest,
+        before=before,
     )
     _refuse_foreign(kind, chosen, settings)
     device = chosen.device(settings)

@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 from loops import levels, need
 from nvmedrive import nvme_cli
+from patience import wait_for
 from playeddisk import SERIAL, play
 
+from fsgreen.audit.tree import Tree
 from fsgreen.devices import blockdev, folders, mounts, nvme
 from fsgreen.devices.block import DiskVolume
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
 from fsgreen.errors import FsgreenError
+from fsgreen.host import journal
 from fsgreen.testbeds import ListedDisk, Testbed, open_testbed
 
 pytestmark = [pytest.mark.loop, pytest.mark.usefixtures("caches_kept")]
@@ -192,18 +195,28 @@ from typing import Any
 from fsgreen.devices import blockdev, guard
 from fsgreen.testbeds import ListedDisk, open_testbed
 blockdev.SYS_BLOCK = Path(sys.argv[2])
-bed = open_testbed("block", size_b=32 << 20, listed=ListedDisk(Path(sys.argv[1]), sys.argv[3]))
+listed = ListedDisk(Path(sys.argv[1]), sys.argv[3])
+bed = open_testbed("block", size_b=32 << 20, listed=listed, before=before)
 bed.prepare({"file_system": "ext4", "option": "default", **json.loads(sys.argv[4])})
 print("ready", flush=True)
 time.sleep(600)
 """
 
 
+SET_BY_HOST = """
+from pathlib import Path
+from fsgreen import host
+changed = host.applied(["{word}"], disks=["{disk}"], tree=host.Tree(Path("{root}")))
+before = host.before(changed.__enter__())
+"""
+"""Settings that hold while a harness lives."""
+
+
 def kill_with(disk: Path, asked: dict[str, Any], first: str = "") -> None:
     """Kill a harness, which begins with the code `first`, once it has prepared a cell."""
     given = [disk, blockdev.SYS_BLOCK, SERIAL, json.dumps(asked)]
     harness = subprocess.Popen(
-        [sys.executable, "-c", first + HARNESS, *given],
+        [sys.executable, "-c", "before = {}\n" + first + HARNESS, *given],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
@@ -237,6 +250,26 @@ def test_a_read_ahead_that_no_cell_sets_is_left_to_others(disk: Path) -> None:
         assert queue.number("read_ahead_kb") == before_kib + 64
     finally:
         queue.set_number("read_ahead_kb", before_kib)
+
+
+def test_a_scheduler_that_the_host_had_set_gives_way_to_the_users_own(
+    disk: Path, tmp_path: Path
+) -> None:
+    """The guardian puts it back at once; what the campaign had found would come over it later."""
+    queue = Queue(disk.resolve().name)
+    before = queue.scheduler
+    for name in ("sys", "proc"):
+        (tmp_path / name).symlink_to(f"/{name}")
+    of_host, of_cell = [name for name in queue.schedulers() if name != before][:2]
+    kill_with(
+        disk,
+        {"scheduler": of_cell},
+        SET_BY_HOST.format(root=tmp_path, word=f"scheduler={of_host}", disk=queue.name),
+    )
+    wait_for(lambda: journal.journals(Tree(tmp_path)) == [])
+    assert queue.scheduler == before
+    folders.sweep()
+    assert queue.scheduler == before
 
 
 @pytest.fixture
