@@ -54,6 +54,10 @@ def remedy(tool: str) -> str:
     return f"apt-get install {PACKAGES.get(tool, tool)}"
 
 
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit status after Ctrl-C, as shells have it."""
+
+
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """Put off what SIGINT and SIGTERM do to the main thread, so that nothing is left half done.

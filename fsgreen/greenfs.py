@@ -16,7 +16,6 @@ from typing import Self
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import BUILD
 
 POLL_S = 0.05
 LIMIT_S = 120.0
@@ -35,7 +34,7 @@ def program() -> str:
     """Return the path of the program `greenfs`; raises FsgreenError where it is not installed."""
     found = paths.program("greenfs")
     if found is None:
-        raise FsgreenError("the program greenfs is not installed", next_step=BUILD)
+        raise FsgreenError("the program greenfs is not installed", next_step=paths.BUILD)
     return found
 
 

@@ -245,6 +245,10 @@ def new_study(name: str) -> Path:
     return root() / "studies" / f"{checked(name, 'study')}.yaml"
 
 
+BUILD = "./run engine"
+"""The command that installs the programs of the engine."""
+
+
 def program(name: str) -> str | None:
     """Return the path of a program, also beside this Python and where only root looks."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]

@@ -30,11 +30,9 @@ from fsgreen.cli import (
     sharing,
     studies,
 )
+from fsgreen.commands import INTERRUPTED
 from fsgreen.devices.removal import STUCK
 from fsgreen.errors import FsgreenError
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import SCHEDULERS
 from fsgreen.simdisk.virtual import replay
@@ -227,7 +228,7 @@ class VirtualDisk:
             from fsgreen_engine import simulate
         except ImportError as error:
             raise FsgreenError(
-                f"there is no simulator: {error}", where=self.name, next_step="./run engine"
+                f"there is no simulator: {error}", where=self.name, next_step=paths.BUILD
             ) from error
         try:
             return dict(simulate(json.dumps(asked)))

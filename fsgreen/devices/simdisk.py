@@ -29,7 +29,7 @@ from fsgreen.devices.served import ServedDisk
 from fsgreen.devices.simulatedvolume import SimulatedVolume, begin_of, check_partition
 from fsgreen.devices.volume import Volume
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import BUILD, PROGRAM, Control, Disk, parameters, require
+from fsgreen.simdisk import PROGRAM, Control, Disk, parameters, require
 
 
 class SimulatedDevice(OnThisMachine):
@@ -75,7 +75,7 @@ class SimulatedDevice(OnThisMachine):
         if not Path("/dev/fuse").exists():
             return Availability("simdisk", False, "no FUSE in this kernel: modprobe fuse")
         if paths.program(PROGRAM) is None:
-            return Availability("simdisk", False, f"the engine is not built: {BUILD}")
+            return Availability("simdisk", False, f"the engine is not built: {paths.BUILD}")
         return Availability("simdisk", True, "a disk in software, where it is asked for")
 
     @staticmethod

@@ -16,13 +16,11 @@ from types import FrameType
 from fsgreen import campaign
 from fsgreen.campaign import testbedfile
 from fsgreen.campaign.machine import machine_alone
+from fsgreen.commands import INTERRUPTED
 from fsgreen.design.members import member
 from fsgreen.errors import FsgreenError
 from fsgreen.fleet.messages import Order, Refusal, Rest
 from fsgreen.fleet.orders import study_of
-
-INTERRUPTED = 130
-"""Exit status after a signal, as shells have it."""
 
 
 class Worker:

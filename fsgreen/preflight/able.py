@@ -40,7 +40,7 @@ def _programs() -> Iterator[Finding]:
     yield Finding("Python", version, "ok")
     if paths.program("fsgreen-wml") is None:
         state = "not installed: you can analyse traces, but not measure"
-        yield Finding("workload engine", state, "blocks", "./run engine")
+        yield Finding("workload engine", state, "blocks", paths.BUILD)
     else:
         yield Finding("workload engine", dict(tools.versions())["fsgreen-wml"] or "installed", "ok")
 

@@ -20,7 +20,6 @@ SCHEDULERS = ("fifo", "elevator", "n-cscan", "sstf", "deadline", "cfq", "bfq")
 """Of the simulator: what kernels have, had, or never had."""
 
 PROGRAM = "fsgreen-simdisk"
-BUILD = "./run engine"
 
 TIMEOUT_S = 30.0
 """How long an answer may take: a change of clock waits until nothing is under way on the disk."""

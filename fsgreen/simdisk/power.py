@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk.control import BUILD, Control
+from fsgreen.simdisk.control import Control
 
 LIMIT_UW = 10**9
 """No disk draws a kilowatt."""
@@ -54,7 +55,7 @@ def power_since(control: Control, since_ns: int | None = None) -> PowerTrace:
         raise FsgreenError(
             "the simulated disk answers with something else than its power over time",
             where=control.path,
-            next_step=BUILD,
+            next_step=paths.BUILD,
         )
     return PowerTrace(*told)
 

@@ -15,7 +15,7 @@ from typing import IO
 
 from fsgreen import commands, paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk.control import BUILD, PROGRAM, Control
+from fsgreen.simdisk.control import PROGRAM, Control
 
 DEFAULT_DISK = "st4000nm0033"
 """A SATA disk of 7200 rpm and 4 TB (Seagate, 2012); `fsgreen-simdisk disks` lists them all."""
@@ -140,7 +140,7 @@ def require() -> str:
     """Return the path of the program; raises `FsgreenError` where it is not installed."""
     program = paths.program(PROGRAM)
     if program is None:
-        raise FsgreenError("the simulated disk is not installed", next_step=BUILD)
+        raise FsgreenError("the simulated disk is not installed", next_step=paths.BUILD)
     return program
 
 

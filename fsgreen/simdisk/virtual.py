@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk.control import BUILD
 from fsgreen.simdisk.server import parameters
 
 Request = tuple[str, int, int, float]
@@ -28,10 +28,10 @@ def engine() -> Any:
         import fsgreen_engine
     except ImportError as error:
         raise FsgreenError(
-            "the simulator comes with the engine, which is not installed", next_step=BUILD
+            "the simulator comes with the engine, which is not installed", next_step=paths.BUILD
         ) from error
     if not hasattr(fsgreen_engine, "decisions"):
-        raise FsgreenError("the engine is older than this fsgreen", next_step=BUILD)
+        raise FsgreenError("the engine is older than this fsgreen", next_step=paths.BUILD)
     return fsgreen_engine
 
 

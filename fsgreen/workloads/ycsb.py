@@ -162,6 +162,6 @@ def _require() -> str:
     if program is None:
         raise FsgreenError(
             f"the program {PROGRAM} is not installed",
-            next_step=f"{engine.BUILD}, or {engine.BUILD} --from-source where what ships is older",
+            next_step=f"{paths.BUILD}, or {paths.BUILD} --from-source where what ships is older",
         )
     return program

@@ -133,7 +133,7 @@ def engines() -> list[Path]:
         if program is None:
             raise FsgreenError(
                 f"the workload engine is not installed, or has no {name}",
-                next_step="./run engine",
+                next_step=paths.BUILD,
             )
         found.append(Path(program))
     return found

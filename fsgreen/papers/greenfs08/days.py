@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fsgreen import greenfs
+from fsgreen import greenfs, paths
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import BUILD
 
 DAY_S = 86_400
 DAYS = 7
@@ -181,7 +180,7 @@ def woken(events: Iterable[Event]) -> dict[str, list[Woken]]:
             if old
             else f"greenfs days: {done.stderr.strip()}",
             where=program,
-            next_step=f"{BUILD} --from-source" if old else "mend the days",
+            next_step=f"{paths.BUILD} --from-source" if old else "mend the days",
         )
     woken_by_run: dict[str, list[Woken]] = {run: [] for run in runs}
     for row in csv.DictReader(io.StringIO(done.stdout)):

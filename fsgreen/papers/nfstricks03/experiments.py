@@ -57,6 +57,8 @@ which a file in one piece has few enough for its inode."""
 WAIT_BLOCKS = 5
 MANY = (1, 2, 4, 8, 16, 32)
 EIGHT = 8
+"""Readers of figure 3."""
+
 SIZES_MIB = (64, 128, 256)
 """Of all files together: those of the profiles quick, lab and full."""
 

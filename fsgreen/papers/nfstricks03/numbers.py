@@ -11,9 +11,9 @@ from fsgreen import confounds
 from fsgreen.analysis.numbers import campaign_numbers, captioned
 from fsgreen.analysis.tables import rows_left_out
 from fsgreen.papers.nfstricks03 import virtual
-from fsgreen.papers.nfstricks03.experiments import MAP_KIB
+from fsgreen.papers.nfstricks03.experiments import EIGHT, MAP_KIB
 from fsgreen.papers.nfstricks03.readers import Runs, runs_of
-from fsgreen.papers.nfstricks03.reference import EIGHT, FILE_SYSTEMS, Printed
+from fsgreen.papers.nfstricks03.reference import FILE_SYSTEMS, Printed
 from fsgreen.papers.nfstricks03.served import has_server
 from fsgreen.papers.nfstricks03.spreads import by_both_clocks, published, spreads
 from fsgreen.reduce import read_table

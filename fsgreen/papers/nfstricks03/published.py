@@ -9,7 +9,8 @@ from fsgreen.analysis.claims.ledger import functions_of
 from fsgreen.analysis.claims.source import Numbers
 from fsgreen.analysis.printed import beyond, holds, implied, inside
 from fsgreen.claims import PUBLISHED_TOLERANCE, Band, Part, as_ratio
-from fsgreen.papers.nfstricks03.reference import EIGHT, READERS, Printed
+from fsgreen.papers.nfstricks03.experiments import EIGHT
+from fsgreen.papers.nfstricks03.reference import READERS, Printed
 
 GB = 1024
 """MB of a GB: 6 times 256 MB are printed as 1.5 GB."""

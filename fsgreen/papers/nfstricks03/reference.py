@@ -8,13 +8,11 @@ from fsgreen.analysis.claims.declared import cells_of
 from fsgreen.analysis.claims.kinds import Levels
 from fsgreen.analysis.printed import PrintedPaper
 from fsgreen.design import Cell
+from fsgreen.papers.nfstricks03.experiments import EIGHT
 
 PAPER = "nfstricks03"
 
 READERS = (1, 2, 4, 8, 16, 32)
-EIGHT = 8
-"""Readers of figure 3."""
-
 FILE_SYSTEMS = ("ext2", "ext4", "xfs")
 """Those that the eight readers of figure 3 are run on; the others of the paper on the first."""
 

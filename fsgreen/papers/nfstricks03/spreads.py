@@ -9,9 +9,9 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.scatter import total
-from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
+from fsgreen.papers.nfstricks03.experiments import EIGHT, TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
-from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, FILE_SYSTEMS, setup
+from fsgreen.papers.nfstricks03.reference import FIGURE_3, FILE_SYSTEMS, setup
 from fsgreen.reduce import at
 
 SCHEDULERS = ("elevator", "n-cscan")

@@ -9,17 +9,9 @@ import pandas as pd
 
 from fsgreen.analysis.tables import NOT_RUN, Ours, estimate_text, write_all
 from fsgreen.design import Cell
-from fsgreen.papers.nfstricks03.experiments import TOTAL_MIB
+from fsgreen.papers.nfstricks03.experiments import EIGHT, TOTAL_MIB
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
-from fsgreen.papers.nfstricks03.reference import (
-    EIGHT,
-    FIGURE_1,
-    FIGURE_2,
-    FIGURE_3,
-    PAPER,
-    READERS,
-    setup,
-)
+from fsgreen.papers.nfstricks03.reference import FIGURE_1, FIGURE_2, FIGURE_3, PAPER, READERS, setup
 from fsgreen.papers.nfstricks03.served import figure_lines, has_server
 from fsgreen.papers.nfstricks03.spreads import CELL, by_both_clocks
 from fsgreen.stats import Estimate

@@ -14,7 +14,6 @@ from pathlib import Path
 from fsgreen import commands, paths
 from fsgreen.devices.base import Availability
 from fsgreen.errors import FsgreenError, unknown
-from fsgreen.simdisk import BUILD
 from fsgreen.stacks.filesystems.base import FileSystem, Recipe, Setting
 from fsgreen.stacks.filesystems.inplace import EXT2, EXT3, EXT4, JFS, REISERFS, XFS
 from fsgreen.stacks.filesystems.outofplace import BCACHEFS, BTRFS, F2FS, NILFS2
@@ -166,7 +165,8 @@ def usable_here(spec: FileSystem) -> tuple[bool, str]:
     if not spec.program:
         return True, f"{spec.tool} and the kernel have it"
     if paths.program(spec.program) is None:
-        return False, f"the program {spec.program} is not installed: {BUILD} (a guest has none)"
+        remedy = f"{paths.BUILD} (a guest has none)"
+        return False, f"the program {spec.program} is not installed: {remedy}"
     if not FUSE.exists():
         return False, f"no {FUSE}: modprobe fuse (in a container: --device {FUSE})"
     return True, f"{spec.tool}, {FUSE} and the program {spec.program}"

@@ -102,7 +102,7 @@ def require() -> str:
     """Return the path of the program; raises FsgreenError where it is not installed."""
     found = paths.program(PROGRAM)
     if found is None:
-        raise FsgreenError("the NFS server is not installed", next_step=engine.BUILD)
+        raise FsgreenError("the NFS server is not installed", next_step=paths.BUILD)
     guard = process.GUARD[0]
     if paths.program(guard) is None:
         raise FsgreenError(

@@ -14,7 +14,6 @@ from fsgreen.errors import FsgreenError
 from fsgreen.workloads import process
 
 PROGRAM = "fsgreen-wml"
-BUILD = "./run engine"
 
 NEXT = "\n  next:  "
 """Begins the line in which the program says how to mend an error."""
@@ -33,7 +32,7 @@ def require() -> str:
     """Return the path of the program. Raises FsgreenError if it is not installed."""
     program = paths.program(PROGRAM)
     if program is None:
-        raise FsgreenError("the workload engine is not installed", next_step=BUILD)
+        raise FsgreenError("the workload engine is not installed", next_step=paths.BUILD)
     return program
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import elsewhere
+from fsgreen import elsewhere, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.trial import Cost, Phase, ThreadWork, WorkSummary, sha256_of
 from fsgreen.units import NS_PER_S
@@ -168,7 +168,7 @@ class WmlWorkload:
             import fsgreen_engine
         except ImportError as error:
             raise FsgreenError(
-                "the workload engine is not installed", next_step=engine.BUILD
+                "the workload engine is not installed", next_step=paths.BUILD
             ) from error
         variables = {"dir": "/", **self._variables}
         found = fsgreen_engine.check(_text_of(self.file), variables)

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import FillStyleType
 
 from fsgreen.figures import empty, intervals_of, new, note, styled
+from fsgreen.papers.nfstricks03.experiments import EIGHT
 from fsgreen.papers.nfstricks03.figures.panels import (
     COLOUR,
     TITLE,
@@ -26,7 +27,7 @@ from fsgreen.papers.nfstricks03.figures.panels import (
     sizes,
 )
 from fsgreen.papers.nfstricks03.readers import REAL, VIRTUAL, Runs
-from fsgreen.papers.nfstricks03.reference import EIGHT, FIGURE_3, FILE_SYSTEMS, setup
+from fsgreen.papers.nfstricks03.reference import FIGURE_3, FILE_SYSTEMS, setup
 from fsgreen.papers.nfstricks03.spreads import published
 
 NAME = {"elevator": "elevator", "n-cscan": "N-CSCAN"}
