@@ -59,7 +59,15 @@ def run(trial: RunningTrial) -> None:
 
 
 def look_at_devices(trial: RunningTrial, before: passed.Counters) -> None:
-    """Record the traffic of each device since `before`, and check that every copy is whole."""
+    """Record the traffic of each device since `before`, and check that every copy is whole.
+
+    A trial whose device has lost a state, as an NVMe drive does in a reset, fails.
+    """
+    try:
+        trial.testbed.require_states()
+    except TrialFailed as error:
+        trial.failure = error.reason
+        return
     trial.devices = passed.since(before, passed.counted(trial.testbed))
     if "branches" in (made(trial).mount.stacked or {}):
         trial.checks.append(checks.check_copies(trial.testbed.lacking()))

@@ -191,6 +191,14 @@ class Sleeps(Protocol):
         """
 
 
+@runtime_checkable
+class LosesStates(Protocol):
+    """A disk that a reset takes out of the states that a cell has set."""
+
+    def require_states(self) -> None:
+        """Raise `TrialFailed` if it is not as it was set."""
+
+
 class FormattableDevice(Device, Protocol):
     """A device that can be overwritten and formatted."""
 

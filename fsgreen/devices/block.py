@@ -210,6 +210,10 @@ class BlockDevice(RealDevice):
         state = replace(self._queue.state(), nvme=self._power_states.now())
         return replace(state, queue_depth=self._depth_now) if self._limited else state
 
+    def require_states(self) -> None:
+        """Raise `TrialFailed` if an NVMe drive has left its states."""
+        self._power_states.now()
+
     def restore(self) -> None:
         """Set the depth, the scheduler and the states that the disk had."""
         self._power_states.restore()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import commands
-from fsgreen.devices.base import Device
+from fsgreen.devices.base import Device, LosesStates
 from fsgreen.devices.names import Levels
 from fsgreen.simdisk import Control
 from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
@@ -95,6 +95,11 @@ class Testbed:
         """
         with self.device.untimed():
             return self.stack.lacking() if isinstance(self.stack, KeepsCopies) else None
+
+    def require_states(self) -> None:
+        """Raise `TrialFailed` if the device has lost a state that the cell has set."""
+        if isinstance(self.device, LosesStates):
+            self.device.require_states()
 
     def devices(self) -> Mapping[str, Device]:
         """Return all devices in use, by what they are to the cell: `disk` is the testbed's own."""

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,11 +97,23 @@ def test_a_setting_of_the_host_beside_its_factor_is_refused(tmp_path: Path) -> N
 
 @pytest.mark.loop
 @pytest.mark.slow
-@pytest.mark.usefixtures("plan", "behave", "quick", "patient", "caches_kept")
+@pytest.mark.usefixtures("plan", "quick", "patient", "caches_kept")
 def test_each_trial_of_a_campaign_is_measured_in_its_state_and_says_so(
-    foreign_loop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    foreign_loop: Path,
+    tmp_path: Path,
+    behave: Callable[[Callable[[dict[str, Any]], None]], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The drive is a loop device, whose power state a program keeps."""
+    """The drive is a loop device, whose power state a program keeps. Once it is reset at work."""
+    resets = ["0"]
+
+    def reset_once(summary: dict[str, Any]) -> None:
+        if resets and (tmp_path / "works").read_text() == "2\n":
+            for name in ("works", "now"):
+                (tmp_path / name).write_text(resets[0])
+            resets.clear()
+
+    behave(reset_once)
     need("ext4")
     monkeypatch.setattr(nvme, "controller_of", lambda disk: "nvme7")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
@@ -129,5 +141,8 @@ def test_each_trial_of_a_campaign_is_measured_in_its_state_and_says_so(
         0: {"nvme_power_state": 0},
         2: {"nvme_power_state": 2},
     }
+    reasons = [one.record.reason or "" for one in trial.list_invalid(done.folder)]
+    assert [why for why in reasons if "nvme_power_state" in why and "is 0 although 2" in why]
+    assert not resets
     assert done.identity()["idle_bands_w"].keys() == {"nvme_power_state 0", "nvme_power_state 2"}
     assert (tmp_path / "works").read_text() == "0\n"

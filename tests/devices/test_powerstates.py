@@ -121,6 +121,17 @@ def test_a_drive_that_was_reset_meanwhile_spoils_the_trial(tree: host.Tree, driv
         states.now()
 
 
+def test_a_drive_that_does_not_answer_spoils_the_trial_and_not_the_campaign(
+    tree: host.Tree, drive: States
+) -> None:
+    """While it is reset, nobody can say in which state it works."""
+    states = of_cells(tree)
+    states.load({"nvme_power_state": 2})
+    machines.program(tree.root, "nvme", "exit 1")
+    with pytest.raises(TrialFailed, match="nvme_power_state of nvme0n1 is not known although 2"):
+        states.now()
+
+
 @pytest.mark.parametrize(
     ("disk", "levels", "why"),
     [
