@@ -153,6 +153,7 @@ def _summary(
     counts = [count for count in needed if count is not None]
     judged = cell.loc[cell["steady"] != "too short", "steady"]
     half_width_percent = estimates[THROUGHPUT].half_width_percent
+    measured = {metric.column for metric in estimates}
     centres, tail = _centres(rates), _tail(cell, least_n)
     short = coverage_percent < stats.LEAST_PERCENT
     if short:
@@ -186,7 +187,7 @@ def _summary(
         "steady_percent": 100 * (judged != "no steady state").mean(),
         **_power_state(cell),
         **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in CPU_STATES},
-        **{column: cell[column].median() for column in LATENCIES},
+        **{column: cell[column].median() for column in LATENCIES if column not in measured},
     }
 
 

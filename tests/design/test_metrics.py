@@ -50,6 +50,16 @@ def test_a_metric_without_a_total_below_is_a_mean(trials):
     assert list(cells["duration_s"]) == pytest.approx(list(means))
 
 
+def test_a_value_of_latency_is_the_one_whose_interval_stands_beside_it(trials):
+    """The median would lie outside of the interval of the mean where one trial has a long tail."""
+    slow = trials["block"] == 1
+    trials = trials.assign(latency_p99_s=trials["latency_p99_s"].mask(slow, 1.0))
+    cells = cells_table(trials, synthetic.BOUNDS, [metrics.get("latency_p99")])
+    means = trials.groupby("file_system")["latency_p99_s"].mean()
+    assert list(cells["latency_p99_s"]) == pytest.approx(list(means))
+    assert (cells["latency_p99_low_s"] < cells["latency_p99_s"]).all()
+
+
 def test_metrics_that_ssds_are_judged_by_are_sums_over_trials(trials):
     """Energy by delay of an operation, bytes at the device over bytes written, slow operations."""
     trials = trials.assign(device_write_percent=150.0, write_b=[1e6 * n for n in trials["block"]])
