@@ -30,6 +30,12 @@ def serial(tree: Tree, name: str) -> str | None:
     return text or serial_of_page(tree.raw(f"{folder}/device/vpd_pg80") or b"")
 
 
+def identity(tree: Tree, name: str) -> str:
+    """Return what tells a disk from a later one of its name, and from itself after a boot."""
+    names = ("proc/sys/kernel/random/boot_id", f"{BLOCK}/{name}/diskseq")
+    return " ".join(str(tree.text(name)) for name in names)
+
+
 def serial_of_page(page: bytes) -> str | None:
     """Return the serial number in VPD page 80h (SPC-4, 7.8.16); None where there is none."""
     if page[1:2] != b"\x80":

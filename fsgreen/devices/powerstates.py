@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import durable
+from fsgreen.audit import disks
 from fsgreen.audit.tree import HERE, Tree
 from fsgreen.devices.names import OF_NVME, POWER_STATE, Levels
 from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
@@ -125,11 +126,6 @@ class PowerStates:
                 next_step=f"leave {factor} out of the study",
             )
 
-    def identity(self) -> str:
-        """Return what tells the drive from a later one of its name. A boot resets all drives."""
-        names = ("proc/sys/kernel/random/boot_id", f"sys/block/{self._disk}/diskseq")
-        return " ".join(str(self._tree.text(name)) for name in names)
-
     def _obstacle(self, factor: str, level: Any) -> str:
         """Return why a level cannot be set; empty if it can."""
         if self._drive.controller == self._disk:
@@ -142,7 +138,8 @@ class PowerStates:
         return "" if whole else f"'{level}' is no whole number of us"
 
     def _keep(self, found: dict[str, Value]) -> None:
-        kept = {"disk": self._disk, "identity": self.identity(), "found": found}
+        identity = disks.identity(self._tree, self._disk)
+        kept = {"disk": self._disk, "identity": identity, "found": found}
         with durable.whole(self._folder / KEPT) as partial:
             partial.write_text(json.dumps(kept))
         self._found = found
@@ -164,7 +161,7 @@ def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
         return [f"could not put back an NVMe drive: {error!r}"]
     done: list[str] = []
     failed: list[str] = []
-    for factor, value in found.items() if states.identity() == identity else ():
+    for factor, value in found.items() if disks.identity(tree, disk) == identity else ():
         try:
             if states.get(factor) != value:
                 states.set(factor, value)

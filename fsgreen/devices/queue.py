@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import durable
+from fsgreen.audit import disks
+from fsgreen.audit.tree import HERE
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.units import SECTOR_B
 
@@ -203,7 +205,8 @@ class Queue:
         restored, as someone else may have changed it since.
         """
         file = folder / KEPT
-        kept = json.loads(file.read_text()) if file.exists() else {"name": self.name}
+        whose = {"name": self.name, "identity": disks.identity(HERE, self.name)}
+        kept = json.loads(file.read_text()) if file.exists() else whose
         with durable.whole(file) as partial:
             partial.write_text(json.dumps({**kept, **before}))
 
@@ -221,12 +224,14 @@ def known_schedulers() -> set[str]:
 def put_back(folder: Path) -> list[str]:
     """Restore the queue of a disk from what `keep` saved; return a line for each action.
 
-    A failure becomes a line, too.
+    A failure becomes a line, too. After a boot, and where the disk is gone, nothing is restored.
     """
-    done = []
+    done: list[str] = []
     try:
         kept = json.loads((folder / KEPT).read_text())
         queue, scheduler, depth = Queue(kept["name"]), kept["scheduler"], kept.get("depth")
+        if kept["identity"] != disks.identity(HERE, queue.name):
+            return done
         if depth is not None:
             queue.set_depth(depth)
             done.append(f"put back the queue depth {depth} of {queue.name}")

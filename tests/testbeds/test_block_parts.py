@@ -1,5 +1,6 @@
 """Partitions and queue depth of a real disk, played by a loop device that has partitions."""
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -140,6 +141,9 @@ def test_the_queue_depth_goes_back_after_a_kill(disk: Path, tmp_path: Path) -> N
     bed.close()
     assert (queue.scheduler, queue.depth()) == (scheduler, most)
     queue.set_depth(8)
+    (tmp_path / KEPT).write_text(json.dumps(json.loads(kept) | {"identity": "of another disk"}))
+    assert put_back(tmp_path) == []
+    assert queue.depth() == 8
     (tmp_path / KEPT).write_bytes(kept)
     assert f"put back the queue depth {most} of {queue.name}" in put_back(tmp_path)
     assert (queue.scheduler, queue.depth()) == (scheduler, most)
