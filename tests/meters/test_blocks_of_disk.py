@@ -149,6 +149,25 @@ def test_samples_are_marked_while_a_disk_is_changed_for_another(tmp_path: Path) 
             meter.close()
 
 
+def test_a_refusal_that_passed_is_not_told_as_the_cause_of_a_later_failure(tmp_path: Path) -> None:
+    """Who reads that no disk answers would look at a disk that answers."""
+    control = tmp_path / "control"
+    with leaves_nothing(), ExitStack() as stack:
+        with serving(control, answer):
+            meter: Any = stack.enter_context(opened(control))
+            parser = BlockParser(meter.describe())
+            meter.start()
+            listen(meter, parser, until=ends_sound)
+        listen(meter, parser, until=has_mark)
+        with serving(control, answer):
+            listen(meter, parser, until=ends_sound)
+            meter.emulator.__exit__()
+            with pytest.raises(FsgreenError, match="the sender vanished: it hung up"):
+                listen(meter, parser, until=has_mark)
+            meter.start()
+            assert not listen(meter, BlockParser(meter.describe()), until=ends_sound).flags
+
+
 def test_samples_are_marked_while_a_server_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,8 +64,8 @@ class EmulatedMeter:
     make : EmulatorOf or DiskEmulatorOf
         Makes the emulator.
     power : callable
-        Returns the power, as `make` takes it. If it raises FsgreenError, the meter raises the same
-        error.
+        Returns the power, as `make` takes it. If its last call raised FsgreenError, a meter that
+        fails raises the same error.
     covers : sequence of str
         The parts whose power it is.
     source : str
@@ -89,7 +89,8 @@ class EmulatedMeter:
         self._covers = tuple(covers)
         self._source = source
         self._meter: Meter | None = None
-        self._cause: FsgreenError | None = None
+        self._refusal: FsgreenError | None = None
+        self._failed = False
         self._info = self._open()
 
     def describe(self) -> MeterInfo:
@@ -98,7 +99,7 @@ class EmulatedMeter:
 
     def start(self) -> None:
         """Begin to deliver bytes. An emulator that was closed or has failed is started again."""
-        if self._cause is not None:
+        if self._failed:
             self.close()
         if self._meter is None and identity_flaws(self._info, self._open()):
             self.close()
@@ -127,7 +128,7 @@ class EmulatedMeter:
 
     def _open(self) -> MeterInfo:
         self._meter = None
-        self._cause = None
+        self._refusal, self._failed = None, False
         serial = f"emulated-{self._table['name']}"
         with ExitStack() as opened:
             self.emulator = opened.enter_context(self._make(self._power, serial))
@@ -155,10 +156,12 @@ class EmulatedMeter:
 
     def _power(self, *since_ns: int | None) -> Any:
         try:
-            return self._ask(*since_ns)
+            power = self._ask(*since_ns)
         except FsgreenError as error:
-            self._cause = error
+            self._refusal, self._failed = error, True
             raise
+        self._refusal = None
+        return power
 
     @contextmanager
     def _told(self) -> Iterator[Meter]:
@@ -174,14 +177,14 @@ class EmulatedMeter:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Raise the error that stopped the power model, in place of errors that follow from it."""
+        """Raise the error of a model that gives no power, in place of what follows from it."""
         try:
             yield
         except FsgreenError as error:
-            cause = self._cause = self._cause or error
-            if cause is error:
+            self._failed, refusal = True, self._refusal
+            if refusal is None or refusal is error:
                 raise
-            raise cause from error
+            raise refusal from error
 
 
 class SteppedPower:
