@@ -12,7 +12,7 @@ from fsgreen import audit, trial
 from fsgreen.campaign import events
 from fsgreen.campaign.fitting import Workloads, asked_of_workload
 from fsgreen.campaign.guesttime import GuestTime
-from fsgreen.campaign.idlepower import idle_key, idle_powers_w
+from fsgreen.campaign.idlepower import idle_powers_w
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan, PlannedTrial
 from fsgreen.errors import FsgreenError
@@ -51,11 +51,6 @@ class TrialContext:
     def workload(self, planned: PlannedTrial) -> Workload:
         """Return the workload of a trial."""
         return self.workloads[asked_of_workload(planned.cell)]
-
-    def idle_band_w(self, planned: PlannedTrial) -> float:
-        """Return the upper end of the idle band for the device of a trial, in watts (rule 11)."""
-        key = idle_key(self.plan, planned.cell)
-        return float(self.identity.get("idle_bands_w", {}).get(key, self.identity["idle_band_w"]))
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
-from fsgreen.design import Cell, Plan
+from fsgreen.design import Plan
 from fsgreen.design.factors import AS_FOUND
 from fsgreen.devices.names import OF_NVME
 from fsgreen.errors import FsgreenError
@@ -28,12 +29,22 @@ IDLE_READINGS = 3
 """Least number of readings of the slowest meter. The first one of a counter gives no power."""
 
 
-def idle_key(plan: Plan, cell: Cell) -> str | None:
+def idle_key(plan: Plan, cell: Mapping[str, Any]) -> str | None:
     """Return a name for the levels of a cell that decide idle power; None if there are none."""
     disk = [cell["disk"]] if "disk" in cell else []
     levels, named = plan.levels(cell), named_of_nvme(plan)
     of_nvme = [f"{name} {AS_FOUND if levels[name] is None else levels[name]}" for name in named]
     return ", ".join(disk + of_nvme) or None
+
+
+def idle_band_w(identity: Mapping[str, Any], plan: Plan, cell: Mapping[str, Any]) -> float:
+    """Return the upper end of the idle band of a cell, in watts (rule 11).
+
+    `identity` is `campaign.json`.
+    """
+    bands_w = identity.get("idle_bands_w")
+    own_w = bands_w.get(idle_key(plan, cell)) if bands_w else None
+    return float(identity["idle_band_w"] if own_w is None else own_w)
 
 
 def named_of_nvme(plan: Plan) -> list[str]:

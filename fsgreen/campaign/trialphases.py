@@ -13,6 +13,7 @@ from fsgreen import audit, commands, elsewhere
 from fsgreen.campaign import checks, events, passed, simulated
 from fsgreen.campaign.context import Prepared, RunningTrial
 from fsgreen.campaign.guesttime import GuestTime
+from fsgreen.campaign.idlepower import idle_band_w
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
 from fsgreen.devices.names import TRAFFIC
@@ -122,7 +123,7 @@ def settled(trial: RunningTrial) -> tuple[list[Phase], Check]:
     return settle(
         trial.capture,
         context.efficiency_meters,
-        context.idle_band_w(trial.planned),
+        idle_band_w(context.identity, context.plan, trial.planned.cell),
         profile.idle_s,
         profile.settle_limit_s,
     )

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from fsgreen import audit
+from fsgreen.campaign.idlepower import idle_band_w
 from fsgreen.rules import served
 from fsgreen.rules.answer import Answer, Judge, fired, named_trials, quiet, set_aside, unknown
 from fsgreen.rules.device import cell_of, device_state
@@ -158,9 +159,8 @@ def cool_down(evidence: Evidence) -> Answer:
         return fired(f"not settled in {named_trials(failed)}")
     if len(checked) < len(evidence.records):
         return unknown(f"settling is recorded for {len(checked)} of {len(evidence.records)} trials")
-    trials, identity = evidence.trials, evidence.identity
-    of_disks_w = trials["disk"].map(identity.get("idle_bands_w", {}))
-    bands_w = of_disks_w.astype(float).fillna(identity["idle_band_w"])
+    trials = evidence.trials
+    bands_w = trials["trial"].map(_idle_bands_w(evidence))
     band = " or ".join(f"{band_w:.1f} W" for band_w in sorted(set(bands_w)))
     above = trials[trials["idle_power_before_w"] > bands_w]
     if len(above):
@@ -173,6 +173,15 @@ def cool_down(evidence: Evidence) -> Answer:
     return quiet(
         f"below {band} before each of {len(trials)} trials, after {longest_s:.1f} s at most"
     )
+
+
+def _idle_bands_w(evidence: Evidence) -> dict[str, float]:
+    """Return the upper end of each trial's idle band, in watts: that of its disk and its states."""
+    cells = {cell_of(record): record.cell for record in evidence.records}
+    bands_w = {
+        name: idle_band_w(evidence.identity, evidence.plan, cell) for name, cell in cells.items()
+    }
+    return {record.trial: bands_w[cell_of(record)] for record in evidence.records}
 
 
 def dirty_pages(evidence: Evidence) -> Answer:

@@ -15,7 +15,6 @@ from playeddisk import SERIAL, play
 
 from fsgreen import campaign, design, paths, trial
 from fsgreen.campaign import fitting, idlepower, testbedfile
-from fsgreen.campaign.context import TrialContext
 from fsgreen.devices import nvme
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import ListedDisk, open_testbed
@@ -70,11 +69,10 @@ def test_each_state_has_an_idle_band_of_its_own(
     *of_states, probed = loaded
     assert of_states == [{"disk": None, **DECIDED[key]} for key in idle_w]
     assert probed == plan.levels(plan.baseline), "the last state would be that of the probe"
-    context: Any = SimpleNamespace(plan=plan, identity={"idle_bands_w": idle_w, "idle_band_w": 9.0})
+    identity = {"idle_bands_w": idle_w, "idle_band_w": 9.0}
     for cell in plan.cells:
-        planned: Any = SimpleNamespace(cell=cell)
         key = "nvme_power_state {nvme_power_state}, apst_us {apst_us}".format(**cell)
-        assert TrialContext.idle_band_w(context, planned) == idle_w[key]
+        assert idlepower.idle_band_w(identity, plan, cell) == idle_w[key]
 
 
 def test_other_studies_have_the_bands_that_they_had(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,27 +1,53 @@
 """Rules that fire for more than one cause: each of the others."""
 
+import itertools
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import sound_campaign
 from sound_campaign import answer, with_check, with_plan, with_record, with_states
 from synthetic import edited
 
+from fsgreen.design import factors
+
 
 def test_a_frugal_disk_idles_below_a_band_of_its_own(sound):
     """Rule 11: the band of the hungriest disk would let another's trials begin at work."""
+    held = of_two_bands(sound, "disk", {"frugal": 4.0, "hungry": 15.0})
     identity = {**sound.identity, "idle_bands_w": {"frugal": 5.0, "hungry": 20.0}}
-    disks = np.where(sound.trials["order"] % 2, "frugal", "hungry")
-    idle_w = np.where(disks == "frugal", 4.0, 15.0)
-    trials = sound.trials.assign(disk=disks, idle_power_before_w=idle_w)
-    held = replace(sound, identity=identity, trials=trials)
+    assert_bands_apart(replace(held, identity=identity))
+
+
+def test_a_power_state_has_an_idle_band_of_its_own(sound):
+    """Rule 11: in the band of a drive that may not rest, one that rests would begin at work."""
+    held = of_two_bands(sound, "nvme_power_state", {4: 4.0, 0: 15.0})
+    state = factors.Factor("nvme_power_state", owner="device", kind="number")
+    bands_w = {"nvme_power_state 4": 5.0, "nvme_power_state 0": 20.0}
+    constants = {**sound.plan.constants, "nvme_power_state": 0}
+    plan = replace(held.plan, factors=(state,), constants=constants)
+    identity = {**sound.identity, "idle_bands_w": bands_w}
+    assert_bands_apart(replace(held, plan=plan, identity=identity))
+
+
+def of_two_bands(sound, factor, idle_w):
+    """The sound campaign with two levels of a factor by turns, which idle at these watts."""
+    levels = itertools.cycle(idle_w)
+    records = [edited(r, cell={**r.cell, factor: next(levels)}) for r in sound.records]
+    of_trial_w = {r.trial: idle_w[r.cell[factor]] for r in records}
+    trials = sound.trials.assign(idle_power_before_w=sound.trials["trial"].map(of_trial_w))
+    return replace(sound, records=records, trials=trials)
+
+
+def assert_bands_apart(held):
+    """Each of two bands holds for its own half of the trials."""
     assert answer(11, held).state == "quiet"
-    late = trials.assign(idle_power_before_w=15.0)
+    late = held.trials.assign(idle_power_before_w=15.0)
     found = answer(11, replace(held, trials=late))
     assert found.state == "fired"
-    assert f"{(disks == 'frugal').sum()} of {len(trials)}" in found.found
+    assert f"{len(late) // 2} of {len(late)} trials idled above the band of 5.0 W or 20.0 W" in (
+        found.found
+    )
 
 
 def test_a_trial_that_ran_in_another_block_is_named(sound):
