@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsgreen.claims import labelled
+from fsgreen.claims import labelled, published_labelled
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,20 @@ def test_a_part_without_a_number_is_not_named_twice():
         said,
         "power: 3.2 W",
     ]
+
+
+def test_each_published_number_has_the_label_of_ours():
+    """Of "1x; 2x" nobody could tell which one a number of ours was to be compared with."""
+    names = ["power: ext3 over ext2", "power: xfs over ext2", "power: spread"]
+    ours = labelled(zip(names, ["1x", "2x", ""], ["1.1x", "2.1x", "3 W"], strict=True))
+    assert ours == ["ext3 over ext2: 1.1x", "xfs over ext2: 2.1x", "spread: 3 W"]
+    assert published_labelled(zip(names, ["1x", "2x", ""], strict=True)) == [
+        "ext3 over ext2: 1x",
+        "xfs over ext2: 2x",
+    ]
+    assert published_labelled(zip(names, ["1x", "1x", ""], strict=True)) == ["1x"]
+    assert published_labelled(zip(names, ["1x", "2x", "2x"], strict=True)) == [
+        "ext3 over ext2: 1x",
+        "xfs over ext2, spread: 2x",
+    ]
+    assert published_labelled([("ext3", "")]) == []

@@ -23,6 +23,7 @@ from fsgreen.claims import (
     labelled,
     load_claims,
     missing,
+    published_labelled,
     statements,
 )
 from fsgreen.design import load_study
@@ -199,12 +200,14 @@ def _statements(
 
 
 def _row(claim: Mapping[str, Any], parts: pd.DataFrame) -> dict[str, str]:
-    """Return a claim with the numbers of its parts: those published, and ours with labels."""
+    """Return a claim with the numbers of its parts, published and ours, each with its label."""
     of_claim = parts[(parts["slug"] == claim["slug"]) & (parts["kind"] == claim["basis"])]
     told = of_claim.loc[of_claim["ours"] != "", ["part", "published", "ours"]]
     return {
         **{name: claim[name] for name in SHOWN},
-        "published": _listed(of_claim["published"]),
+        "published": _listed(
+            published_labelled(of_claim[["part", "published"]].itertuples(index=False, name=None))
+        ),
         "ours": _listed(labelled(told.itertuples(index=False, name=None))),
     }
 

@@ -9,7 +9,7 @@ from fsgreen.claims.bands import (
     band,
     judge,
 )
-from fsgreen.claims.labels import labelled
+from fsgreen.claims.labels import labelled, published_labelled
 from fsgreen.claims.parts import LACKING, Found, Part, by_construction, combine, missing, shown
 from fsgreen.claims.published import as_ratio, load_claims, own_file, statements, unit_of, written
 from fsgreen.claims.verdicts import (
@@ -58,6 +58,7 @@ __all__ = [
     "load_claims",
     "missing",
     "own_file",
+    "published_labelled",
     "shown",
     "statements",
     "undecided",

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+from fsgreen.words import listed
+
 CLAUSES = re.compile(r"(?<=[,:]) (?![^(]*\))")
 """What stands between the clauses of a part's name, and not within parentheses."""
 
@@ -37,6 +39,24 @@ def labelled(parts: Iterable[tuple[str, str, str]]) -> list[str]:
         number if number == name else f"{label}: {number}"
         for (name, _, number), label in zip(every, _labels(names), strict=True)
     ]
+
+
+def published_labelled(parts: Iterable[tuple[str, str]]) -> list[str]:
+    """Return each published number after the labels of its parts; one alone if all are the same.
+
+    Parameters
+    ----------
+    parts : iterable of tuple of str
+        Name and published number of each part; "" where none was published.
+    """
+    every = list(dict.fromkeys(parts))
+    of_number: dict[str, dict[str, None]] = {}
+    for label, (_, number) in zip(_labels([name for name, _ in every]), every, strict=True):
+        if number:
+            of_number.setdefault(number, {})[label] = None
+    if len(of_number) == 1:
+        return list(of_number)
+    return [f"{listed(labels)}: {number}" for number, labels in of_number.items()]
 
 
 def _labels(names: Sequence[str]) -> Sequence[str]:

@@ -15,7 +15,16 @@ from fsgreen.analysis.claims.declared import Claims
 from fsgreen.analysis.claims.directions import by_direction
 from fsgreen.analysis.claims.selectors import selected
 from fsgreen.analysis.claims.source import Numbers, Source
-from fsgreen.claims import OTHER_STATE, Part, by_construction, combine, labelled, missing, shown
+from fsgreen.claims import (
+    OTHER_STATE,
+    Part,
+    by_construction,
+    combine,
+    labelled,
+    missing,
+    published_labelled,
+    shown,
+)
 from fsgreen.reduce import write_table
 from fsgreen.rules.verdicts import MEASURED
 from fsgreen.stats import Estimate
@@ -195,7 +204,7 @@ def claims_table(claims: Claims, ledger: Ledger, testbed: str, boundary: str) ->
                 "basis": basis,
                 "tested_count": len(tested),
                 "parts_count": len(parts),
-                "published": _published(tested),
+                "published": "; ".join(published_labelled((p.what, p.published) for p in tested)),
                 "ours": _ours(tested),
                 "n": min(counts) if counts and basis != "published" else None,
                 "power_p": min(powers, default=math.nan),
@@ -246,11 +255,6 @@ def parts_table(ledger: Ledger) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows, columns=PART_COLUMNS).astype({"n": "Int64"})
-
-
-def _published(parts: Sequence[Part]) -> str:
-    """Return the published numbers, each once."""
-    return "; ".join(dict.fromkeys(part.published for part in parts))
 
 
 def _ours(parts: Sequence[Part]) -> str:
