@@ -11,7 +11,7 @@ import pandas as pd
 from fsgreen import stats
 from fsgreen.analysis import owncoverage
 from fsgreen.design import Plan, metrics
-from fsgreen.design.columns import CPU_STATES, LATENCIES
+from fsgreen.design.columns import CPU_SHARES, LATENCIES
 from fsgreen.design.metrics import THROUGHPUT, USUAL, Metric
 from fsgreen.reduce import at, blocks_by_clock, factors_of
 from fsgreen.stats import coverage
@@ -186,7 +186,7 @@ def _summary(
         "state": stats.classify_cell(list(cell["steady"])),
         "steady_percent": 100 * (judged != "no steady state").mean(),
         **_power_state(cell),
-        **{f"cpu_{name}_percent": cell[f"cpu_{name}_percent"].mean() for name in CPU_STATES},
+        **{name: cell[name].mean() for name in CPU_SHARES},
         **{column: cell[column].median() for column in LATENCIES if column not in measured},
     }
 

@@ -12,6 +12,7 @@ ABOUT = ("campaign", "trial", "block", "order", "started_s")
 """What tells a trial from others in `trials.csv`."""
 
 CPU_STATES = ("user", "system", "iowait", "idle", "steal")
+CPU_SHARES = tuple(f"cpu_{state}_percent" for state in CPU_STATES)
 
 QUANTILES: Mapping[str, float] = {
     "latency_p50_s": 0.5,
@@ -47,7 +48,7 @@ MEASURED = (
     *("boundary", "duration_s", "work_ops", "throughput_ops_s", "bandwidth_b_s", "read_b"),
     *("write_b", "device_read_b", "device_write_b", "energy_j", "power_w", "idle_power_w"),
     *("idle_power_before_w", "idle_power_after_w", "energy_above_idle_j", "efficiency_ops_j"),
-    *(f"cpu_{state}_percent" for state in CPU_STATES),
+    *CPU_SHARES,
     *(*LATENCIES, "flush_duration_s", *STATE, "dirty_before_flush_b"),
     *("dirty_after_flush_b", "steady", "steady_power"),
     *(f"error_{term}_j" for term in ERROR_TERMS),

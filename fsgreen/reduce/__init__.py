@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fsgreen import executors, paths
 from fsgreen.design.begun import in_guest, read_identity, read_plan, simulated_disk_of
+from fsgreen.design.columns import CPU_SHARES
 from fsgreen.progress import progress
 from fsgreen.reduce.imported import (
     altered_files,
@@ -108,7 +110,7 @@ def _write_measured(campaign: str) -> None:
     given = [(trial, _attached_energies(attached, trial)) for trial in trials]
     done = executors.each(reduced, plan, given)
     parts = list(progress(done, what="reducing", unit="trial", total=len(given)))
-    rows = pd.DataFrame([part.row for part in parts])
+    rows = _table_of([part.row for part in parts], campaign)
     # From the first trial on, as tables have seven digits.
     rows["started_s"] -= rows["started_s"].min()
     write_table(rows, campaign, "trials")
@@ -130,8 +132,6 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
 
     Raises FsgreenError if a file of one is not the one recorded.
     """
-    import pandas as pd
-
     plan = read_plan(campaign)
     trials = [each for each in list_discarded(paths.raw(campaign)) if each.record.exit == "ok"]
     for trial in trials:
@@ -143,7 +143,21 @@ def discarded_trials(campaign: str) -> pd.DataFrame:
         energy = {each.name: unknown_energy(each.name, each.info, length_s) for each in attached}
         energy |= _attached_energies(attached, trial)
         rows.append(trial_row(Traces.of(trial, plan, energy)))
-    return pd.DataFrame(rows)
+    return _table_of(rows, campaign)
+
+
+def _table_of(rows: Sequence[Mapping[str, Any]], campaign: str) -> pd.DataFrame:
+    """Return the table of trials with these rows.
+
+    Shares of processor time are NaN for trials in a guest: the counters are those of the machine
+    below it, whose processors do other work and wait for other things.
+    """
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    if in_guest(read_identity(campaign)):
+        table[[*CPU_SHARES]] = math.nan
+    return table
 
 
 def _attached_energies(attached: Sequence[AttachedMeter], trial: Trial) -> dict[str, MeterEnergy]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import Cell, Plan
-from fsgreen.design.columns import CPU_STATES, ERROR_TERMS, LATENCIES, OF_METER
+from fsgreen.design.columns import CPU_SHARES, CPU_STATES, ERROR_TERMS, LATENCIES, OF_METER
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.power_over_time import bins_s
@@ -244,7 +244,5 @@ def _energy(traces: Traces) -> dict[str, Any]:
 def _cpu(host: pd.DataFrame, spans_s: Sequence[Span]) -> dict[str, float]:
     used = {state: counted(host, f"cpu_{state}_s", spans_s) for state in CPU_STATES}
     total = sum(used.values())
-    return {
-        f"cpu_{state}_percent": 100 * value / total if total else math.nan
-        for state, value in used.items()
-    }
+    shares = (100 * value / total if total else math.nan for value in used.values())
+    return dict(zip(CPU_SHARES, shares, strict=True))

@@ -46,6 +46,16 @@ def test_a_trial_of_known_work_and_power(raw):
     assert row["latency_p99_s"] == pytest.approx(4e-6)
 
 
+def test_a_guest_has_no_shares_of_the_processors_below_it(tmp_path, monkeypatch):
+    """The host may wait for other disks than the guest does, and work while the guest rests."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    synthetic.write_raw("guest", synthetic.make_plan(), kind="vm")
+    reduce.write("guest")
+    trials = reduce.read_table("guest", "trials")
+    assert trials.filter(regex="^cpu_.*_percent$").isna().all(axis=None)
+    assert trials.iloc[0]["throughput_ops_s"] == pytest.approx(100)
+
+
 def test_work_that_was_done_to_its_end_needs_no_steady_state(raw):
     """Eight readers of a file each end one by one: their level changes, and their time is whole."""
     for file in raw.glob("trials/*/trial.json"):

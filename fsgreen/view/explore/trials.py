@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fsgreen import reduce
 from fsgreen.errors import FsgreenError
 from fsgreen.figures.power import thinned
 from fsgreen.figures.style import look_of
@@ -38,10 +39,13 @@ view.index = view.index - trial.measured[0].start_s
 view = view.rename_axis("since_s").reset_index()
 """
 
+PROCESSORS = "processors"
+OF_HOST = "processors of the machine below the guest"
+
 PANELS = (
     ("power_", "_w", "power", "W"),
     ("work_", "ops_s", "work", "ops/s"),
-    ("cpu_", "_percent", "processors", "%"),
+    ("cpu_", "_percent", PROCESSORS, "%"),
     ("disk_", "_b_s", "device", "B/s"),
 )
 """Prefix and suffix of the columns of a panel, what it is called, its unit."""
@@ -116,9 +120,10 @@ def one(runner: Runner, campaign: str, trial: str) -> Shown:
         if phase.end_s > phase.start_s
     ]
     note = boundary_note(record.meters)
+    guest = reduce.in_guest(reduce.read_identity(campaign))
     panels = [
         Panel(
-            f"{name} ({unit})",
+            f"{OF_HOST if guest and name == PROCESSORS else name} ({unit})",
             _series(table, prefix, suffix),
             unit if unit == "B/s" else "",
             mark="modelled power" if name == "power" and note == "modelled" else "",
