@@ -104,6 +104,16 @@ def steady(cells: pd.DataFrame, metric: str = "throughput") -> pd.Series:
     return has_mean
 
 
+def is_steady(trials: pd.DataFrame, metric: Metric) -> bool:
+    """Return whether the trials of a cell have a steady state, as `steady` does of its row.
+
+    Trials in virtual time have no series that could move.
+    """
+    series = ["steady", "steady_power"] if metric.of_power else ["steady"]
+    classes = [stats.classify_cell(list(trials[name])) for name in series if name in trials]
+    return "inconsistent" not in classes
+
+
 def rate_text(cell: Mapping[str, Any]) -> str:
     """Return operations per second with their interval, and a star if `cells.csv` has one.
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.cells import is_steady
 from fsgreen.analysis.scatter import TREATMENTS, Group, conditions, groups_of, totals
 from fsgreen.design import Cell, factors
 from fsgreen.design.columns import EFFECTS
@@ -134,7 +135,7 @@ def _rows(
         yield {
             "kind": kind,
             "metric": metric.name,
-            "steady": _steady(subject, metric) and _steady(reference, metric),
+            "steady": all(is_steady(of, metric) for of in (subject, reference)),
             "boundary": subject["boundary"].iloc[0],
             **group.conditions,
             **{name: candidate.get(name) for name in group.treatments},
@@ -166,13 +167,6 @@ def _values(metric: Metric) -> tuple[str, str]:
     """Return the names of the columns with both cells' values; a usual metric's have its unit."""
     column = metric.unit if metric in USUAL else metric.column
     return f"candidate_{column}", f"baseline_{column}"
-
-
-def _steady(cell: pd.DataFrame, metric: Metric) -> bool:
-    """Return whether a cell has a steady state; for a metric of energy, in its power, too."""
-    series = ["steady", "steady_power"] if metric.of_power else ["steady"]
-    classes = [stats.classify_cell(list(cell[name])) for name in series if name in cell]
-    return "inconsistent" not in classes
 
 
 def _effect(result: stats.Comparison) -> dict[str, Any]:

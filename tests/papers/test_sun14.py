@@ -165,6 +165,46 @@ def test_metrics_choose_different_pairs_only_where_intervals_tell_them_apart():
     assert verdict("s_single_metric", source()) == "inconclusive"
 
 
+@pytest.mark.parametrize(
+    ("series", "slug", "expected"),
+    [
+        ("steady", "s_vm_best", {"inconclusive"}),
+        ("steady_power", "s_vm_best", {"inconclusive", "reproduced"}),
+        ("steady", "s_vm_ext", {"inconclusive"}),
+        ("steady_power", "s_vm_ext", {"inconclusive", "reproduced"}),
+        ("steady", "s_single_metric", {"inconclusive", "reproduced"}),
+        ("steady_power", "s_single_metric", {"inconclusive", "reproduced"}),
+    ],
+)
+def test_a_rank_with_a_cell_that_moves_is_left_open(series, slug, expected):
+    """A mean that only says how long was measured led, or lost, by chance."""
+    mail = {("ext2", "cfq"): 1.5, ("ext3", "none"): 1.6}
+    web = {("xfs", "none"): 1.5}
+
+    def levels(cell):
+        return cell["workload"], (cell["file_system"], cell["scheduler"])
+
+    def speed(cell):
+        workload, names = levels(cell)
+        if workload == "varmail-sun14":
+            return mail.get(names, 1.1 if names[0] in ("ext2", "ext3") else 1.0)
+        return web.get(names, 1.0)
+
+    def watts(cell):
+        workload, names = levels(cell)
+        if workload == "varmail-sun14":
+            return 1.0 if names == ("ext2", "cfq") else 2.0
+        return 1.0 if names == ("btrfs", "none") else 2.0
+
+    still = source(speed, watts)
+    assert {part.verdict for part in parts(slug, still)} == {"reproduced"}
+    moving = still.trials.assign(steady_power="flat")
+    ext2 = (moving["file_system"] == "ext2") & (moving["scheduler"] == "deadline")
+    moving.loc[ext2 & (moving["workload"] == "varmail-sun14"), series] = "no steady state"
+    found = parts(slug, replace(still, trials=moving))
+    assert {part.verdict for part in found} == expected
+
+
 @pytest.mark.parametrize(("factor", "expected"), [(1.2, "reproduced"), (0.8, "not reproduced")])
 def test_ext2_and_ext3_lead_on_mail_in_most_cases_or_not(factor, expected):
     """The verdict follows the share of cases."""

@@ -53,7 +53,7 @@ def selected(
     parts = []
     for _, _, selector in entry.selectors:
         asked = [states[name] for name in (*entry.state, *selector.state)]
-        for combination in _combinations(selector.for_each):
+        for combination in combinations(selector.for_each):
             levels = {**entry.where, **selector.where, **combination}
             test = _Test(selector, levels, numbers, source, named, asked)
             if source.records(test.metric):
@@ -61,7 +61,8 @@ def selected(
     return parts
 
 
-def _combinations(levels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def combinations(levels: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each combination of levels of several factors."""
     for combination in itertools.product(*levels.values()):
         yield dict(zip(levels, combination, strict=True))
 
@@ -137,7 +138,7 @@ class _Test:
         """Yield the part of the levels that are worst for a claim on all, and what did not run."""
         selector = self.selector
         assert isinstance(selector, Comparing)
-        every = [(pair, levels) for levels in _combinations(over) for pair in self._pairs(levels)]
+        every = [(pair, levels) for levels in combinations(over) for pair in self._pairs(levels)]
         what, published = self._of_all(over)
         ran = [
             (pair, levels)
@@ -198,6 +199,7 @@ class _Test:
             lambda: self.source.effect(self.metric, subject, baseline, other_metric),
             subject,
             baseline,
+            metric=self.metric,
             **({"unit": unit_of(self.number)} if self.number else {}),
         )
         if part.tested and self.source.same_by_model(self.metric, subject, baseline, other_metric):
@@ -217,6 +219,7 @@ class _Test:
             published,
             lambda: self.source.value(self.metric, cell),
             cell,
+            metric=self.metric,
             unit=getattr(self.selector, "unit", ""),
         )
         return self._decided(part, cell)

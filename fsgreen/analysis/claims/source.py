@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import stats as distributions
 
 from fsgreen import stats
+from fsgreen.analysis.cells import is_steady
 from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.claims.cells import differing, spelled
 from fsgreen.analysis.claims.states import State, outside
@@ -20,6 +21,7 @@ from fsgreen.analysis.scatter import TREATMENTS, Scatters, least_set, sample, to
 from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan, metrics
+from fsgreen.design.metrics import THROUGHPUT
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import at, factors_of
 
@@ -95,11 +97,14 @@ class Source:
         fields = {"needs": "; ".join(texts), "lacks": lacks}
         return {name: value for name, value in fields.items() if value}
 
-    def moves(self, *cells: Cell) -> bool:
-        """Return whether a cell has no steady state (rule 24); virtual time has no series."""
-        of_cells = (self.cell(cell) for cell in cells)
-        classes = [stats.classify_cell(list(of["steady"])) for of in of_cells if "steady" in of]
-        return "inconsistent" in classes
+    def steadily(self, part: Part, metric: str = THROUGHPUT.name) -> Part:
+        """Return a part as it is, or inconclusive if a cell of it has no steady state (rule 24).
+
+        What is about energy needs a steady power, too.
+        """
+        known = metrics.get(metric) if metric in metrics.names() else THROUGHPUT
+        steady = all(is_steady(self.cell(Cell(**cell)), known) for cell in part.cells)
+        return part if steady else replace(part, verdict="inconclusive")
 
     def sample(self, cell: Cell, metric: str) -> pd.DataFrame:
         """Return block, above and below of a metric, or of a column whose mean is taken.
@@ -195,9 +200,10 @@ class Source:
         published: str,
         ours: Callable[[], stats.Estimate] | stats.Estimate,
         *of: Cell,
+        metric: str = THROUGHPUT.name,
         **fields: Any,
     ) -> Part:
-        """Return the part in which an estimate meets a band; or what it lacks.
+        """Return the part in which an estimate of a metric meets a band; or what it lacks.
 
         What makes the estimate is asked only where no cell of `of` lacks trials.
         """
@@ -216,9 +222,7 @@ class Source:
         estimate = ours() if callable(ours) else ours
         fields |= {"source": self.clock, "cells": of}
         part = Part.judged(text, estimate, target, published, "measured", **fields)
-        if self.moves(*of):
-            part = replace(part, verdict="inconclusive")
-        return with_power(part, self.bound)
+        return with_power(self.steadily(part, metric), self.bound)
 
     def text(self, what: str) -> str:
         """Return what a part is called, with the clock where the study has two."""

@@ -107,7 +107,9 @@ def _experiments_won(source: Source, numbers: Numbers) -> Iterator[Part]:
     every = [cell for of in cells.values() for cell in of.values()]
     target = Band(numbers[0]["value"] / 100, 1, 0)
     yield source.about_power(
-        source.part(what, target, written(numbers[0]), won, *every, unit="share")
+        source.part(
+            what, target, written(numbers[0]), won, *every, metric="efficiency", unit="share"
+        )
     )
 
 

@@ -86,7 +86,7 @@ def _beats(source: Source, metric: str, winner: Cell, rivals: Sequence[Cell]) ->
         def effect(above: Cell = above, below: Cell = below) -> stats.Estimate:
             return source.effect(metric, above, below)
 
-        part = source.part(what, ABOVE, "above all others", effect, above, below)
+        part = source.part(what, ABOVE, "above all others", effect, above, below, metric=metric)
         nearest = f"{spelled(rival)} of {len(ran)}"
         gated = source.gated(part, above, below, metric)
         parts.append(replace(gated, detail=nearest, cells=(winner, *ran)))
@@ -137,8 +137,8 @@ def _metrics_choose(source: Source, numbers: Numbers) -> Iterator[Part]:
             ours = stats.Estimate.spanning(first, min(counts), max(counts), len(ran))
             target = Band(2, len(metrics), 0)
             leaders = "; ".join(f"{metric}: {_leader(cells)}" for metric, cells in best.items())
-            part = Part.judged(what, ours, target, "2 or 3", "measured", unit="", detail=leaders)
-            yield replace(part, cells=tuple(ran))
+            of = {"unit": "", "detail": leaders, "cells": tuple(ran)}
+            yield source.steadily(Part.judged(what, ours, target, "2 or 3", "measured", **of), AI)
         yield from _not_run(source, what, "not one and the same", pairs(workload))
 
 
@@ -172,7 +172,7 @@ def _depends_on_pair(source: Source, numbers: Numbers) -> Iterator[Part]:
         if len(ran) > 1:
             worst, *_, best = sorted(ran, key=lambda cell: source.value(AI, cell).value)
             ratio = partial(source.effect, AI, best, worst)
-            part = source.part(what, bound, "depends strongly", ratio, best, worst)
+            part = source.part(what, bound, "depends strongly", ratio, best, worst, metric=AI)
             detail = f"{spelled(best)} over {spelled(worst)}"
             yield by_construction(replace(part, detail=detail, cells=tuple(ran)))
         yield from _not_run(source, what, "depends strongly", pairs(workload))
@@ -193,9 +193,9 @@ def _mail_extended(source: Source, numbers: Numbers) -> Iterator[Part]:
             shares = [[source.effect(metric, *case)] for case in ran]
             ours = share_above(shares, among=len(metrics))
             target = Band(math.nextafter(MOST, 1), 1, 0)
-            of = {"unit": "share", "detail": f"of {len(ran)} cases"}
+            of = {"unit": "share", "detail": f"of {len(ran)} cases", "cells": _each_once(ran)}
             part = Part.judged(what, ours, target, "most cases", "measured", **of)
-            yield replace(part, cells=_each_once(ran))
+            yield source.steadily(part, metric)
         yield from _not_run(source, what, "most cases", _each_once(cases))
 
 
