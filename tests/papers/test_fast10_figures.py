@@ -10,6 +10,7 @@ from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import as_shown
 from fsgreen.confounds import KNOWN, Gate, Size
 from fsgreen.figures.confounds import FLAG
+from fsgreen.papers.fast10.elsewhere import SIGN
 from fsgreen.papers.fast10.figures import (
     configurations,
     cpu_split,
@@ -151,6 +152,24 @@ def test_a_number_outside_the_interval_is_a_filled_point():
     assert "white" in fills
     none = options_then_and_now(paired(PRINTED.table2, effects.iloc[:0]))
     assert "no option" in " ".join(texts(none))
+
+
+def test_what_was_in_another_state_is_no_bar_like_the_others():
+    """Who compared a file server that memory answered with the print took it for a result."""
+    trials = synthetic.trials_frame(CELLS)
+    cells = as_shown(cells_table(trials, synthetic.BOUNDS))
+    printed, apart = PRINTED.bars("3a"), {("webserver", "ext3", "dtlg")}
+    of = (cells, Scatters(trials), printed, "webserver", "throughput", "ext4", None)
+    figure = configurations(*of, apart)
+    names = [label.get_text() for label in figure.axes[1].get_xticklabels()]
+    assert [name for name in names if SIGN in name] == [f"Ext3 dtlg {SIGN}"]
+    assert f"{SIGN}: in another state than fast10's claims ask for" in small_print(figure)
+    assert SIGN not in small_print(configurations(*of))
+    _, effects = tables()
+    pale = options_then_and_now(paired(PRINTED.table2, effects, apart))
+    assert "pale: in another state" in small_print(pale)
+    assert {line.get_alpha() for line in pale.axes[0].lines} >= {1, 0.35}
+    assert "pale" not in small_print(options_then_and_now(paired(PRINTED.table2, effects)))
 
 
 def test_intervals_of_many_ratios_are_said_to_be_uncorrected():

@@ -142,6 +142,15 @@ def test_a_published_number_outside_the_interval_is_told_from_one_inside():
     assert then_and_now(PRINTED.table2, effects.iloc[:0]).empty
 
 
+def test_a_change_from_a_default_in_another_state_is_in_another_state():
+    """Its number stood beside the published one, as if they were of the same."""
+    _, effects = tables()
+    table = then_and_now(PRINTED.table2, effects, {("webserver", "ext3", "default")})
+    ext3 = (table["workload"] == "webserver") & (table["file system"] == "ext3")
+    assert set(table.loc[ext3, "state"]) == {"another"}
+    assert set(table.loc[~ext3, "state"]) == {"that of the claims"}
+
+
 def test_a_published_number_is_any_that_rounds_to_it():
     """27.4 % less is printed as -27: an interval that ends there does not contradict it."""
     _, effects = tables(speed={"webserver-ext3-dtlg": 0.73}, scatter=0.01)

@@ -10,6 +10,7 @@ from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import as_shown
 from fsgreen.confounds import Gate
 from fsgreen.figures import empty, keep_common, keeper, new
+from fsgreen.papers.fast10.elsewhere import elsewhere
 from fsgreen.papers.fast10.figures.configurations import configurations
 from fsgreen.papers.fast10.figures.options_then_and_now import options_then_and_now
 from fsgreen.papers.fast10.figures.webserver import cpu_split, power_by_load
@@ -34,7 +35,7 @@ def write(campaign: str) -> Path:
     )
     cells = as_shown(cells)
     printed, gate, scatters = Printed.load(), Gate.of(campaign), Scatters(trials)
-    baseline = plan.baseline["file_system"]
+    baseline, apart = plan.baseline["file_system"], elsewhere(trials)
     keep = keeper(campaign)
     keep(power_by_load(cells, printed.points("1")), "fig1")
     guest = in_guest(read_identity(campaign))
@@ -43,9 +44,9 @@ def write(campaign: str) -> Path:
         for panel, metric in (("a", "throughput"), ("b", "efficiency")):
             name = f"{number}{panel}"
             bars = printed.bars(name)
-            figure = configurations(cells, scatters, bars, workload, metric, baseline, gate)
+            figure = configurations(cells, scatters, bars, workload, metric, baseline, gate, apart)
             keep(figure, f"fig{name}")
-    keep(options_then_and_now(paired(printed.table2, effects)), "fig_options")
+    keep(options_then_and_now(paired(printed.table2, effects, apart)), "fig_options")
     keep_common(campaign)
-    write_tables(campaign, printed, cells, scatters, effects)
+    write_tables(campaign, printed, cells, scatters, effects, apart)
     return paths.results(campaign) / "figures"

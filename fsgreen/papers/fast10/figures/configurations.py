@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from fsgreen.figures import (
     styled,
 )
 from fsgreen.figures.style import BEHIND_WORDS, UNCORRECTED
+from fsgreen.papers.fast10.elsewhere import SIGN, Elsewhere
 from fsgreen.reduce import factors_of
 
 REFERENCES = ("xfs", "ext3", "ext2")
@@ -36,6 +37,8 @@ REFERENCES = ("xfs", "ext3", "ext2")
 The study's baseline is 1 if it is one of them; else the first that the campaign has, because no
 published value has a ratio to the baseline.
 """
+
+ELSEWHERE = f"{SIGN}: in another state than fast10's claims ask for, so not as the print (rule 45)"
 
 UNITS = {
     ("throughput", True): ("throughput_ops_s", "ops_s", 1000.0, "throughput (1000 ops/s)"),
@@ -55,6 +58,7 @@ def configurations(
     metric: str,
     baseline: str,
     gate: Gate | None = None,
+    apart: Elsewhere = frozenset(),
 ) -> Figure:
     """Return absolute values with intervals, and below them ratios beside the published ones.
 
@@ -62,10 +66,12 @@ def configurations(
     block, and how far they scatter. `published` has the published bars: file_system, option, value,
     low, high, doubtful. The metric is `throughput` or `efficiency`. `baseline` is the file system
     that the study compares others with, and `gate` marks ratios that a confound may have made.
+    The cells `apart`, which `elsewhere` returns, have a sign, and their ratios are hollow.
     """
     column, suffix, divisor, label = UNITS[metric, workload == "webserver"]
     ours = cells[(cells["workload"] == workload) & cells["load_ops_s"].isna()]
     bars = _rows(ours, published, column, suffix)
+    bars["elsewhere"] = [(workload, *key) in apart for key in _keys(bars)]
     figure = new(3.8)
     if ours.empty:
         return empty(figure, f"This campaign has no cells of {workload}.")
@@ -85,6 +91,7 @@ def configurations(
         _small_print(bars, ratios),
         f"{missing} of fast10's {len(published)} configurations not run",
         _reference_told(baseline, ratios),
+        ELSEWHERE if bars["elsewhere"].any() else "",
     ]
     note(figure, "; ".join(filter(None, parts)))
     return figure
@@ -245,6 +252,7 @@ def _relative(axes: Axes, bars: pd.DataFrame, flagged: Sequence[int]) -> None:
         text = "no default file system of fast10 in this campaign to compare with"
         axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center")
         return
+    base_elsewhere = bars[bars["is_base"]]["elsewhere"].any()
     for index, row in enumerate(bars.to_dict("records")):
         if pd.notna(row["value"]):
             axes.errorbar(
@@ -267,6 +275,7 @@ def _relative(axes: Axes, bars: pd.DataFrame, flagged: Sequence[int]) -> None:
                 marker="o",
                 markersize=4.5,
                 color=look_of(row["file_system"]).colour,
+                markerfacecolor="white" if row["elsewhere"] or base_elsewhere else None,
                 linewidth=0.9,
                 linestyle="none",
             )
@@ -291,4 +300,9 @@ def _error(
 
 def _name(row: dict[str, Any]) -> str:
     name = look_of(row["file_system"]).name
-    return name if row["option"] == "default" else f"{name} {row['option']}"
+    sign = f" {SIGN}" if row["elsewhere"] else ""
+    return f"{name}{sign}" if row["option"] == "default" else f"{name} {row['option']}{sign}"
+
+
+def _keys(bars: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    yield from bars[[*TREATMENTS]].itertuples(index=False, name=None)

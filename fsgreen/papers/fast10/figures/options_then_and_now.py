@@ -15,6 +15,8 @@ from fsgreen.papers.fast10.tables.then_and_now import OUTSIDE
 
 TICKS_X = (0.125, 0.25, 0.5, 1, 2, 4, 8)
 ROOM = 1.15
+PALE = 0.35
+ELSEWHERE = "pale: in another state than fast10's claims ask for, so not as the print (rule 45)"
 
 
 @styled
@@ -22,7 +24,7 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
     """Return a panel per workload: ratio to the default as published, and here with its interval.
 
     On the diagonal nothing has changed. A filled point is one whose published number lies outside
-    the interval; one without a bar has none.
+    the interval; one without a bar has none; a pale one is in another state than claims ask for.
 
     `pairs` is as `tables.then_and_now.paired` returns it.
     """
@@ -56,12 +58,16 @@ def options_then_and_now(pairs: pd.DataFrame) -> Figure:
         small_print += (
             f", {UNCORRECTED}; filled: the published number lies outside; no bar: too few blocks"
         )
+    if pairs["elsewhere"].any():
+        small_print += f"; {ELSEWHERE}"
     note(figure, small_print)
     return figure
 
 
 def _points(axes: Axes, rows: pd.DataFrame, file_system: str) -> None:
     name, colour, marker, _ = look_of(file_system)
+    if rows["elsewhere"].all():  # a pale mark would stand in the legend
+        axes.errorbar([], [], fmt=marker, color=colour, markersize=5, linewidth=0.9, label=name)
     for row in rows.to_dict("records"):
         error = None
         if pd.notna(row["ratio_low_x"]):
@@ -75,5 +81,6 @@ def _points(axes: Axes, rows: pd.DataFrame, file_system: str) -> None:
             markerfacecolor=colour if row["published_is"] == OUTSIDE else "white",
             markersize=5,
             linewidth=0.9,
-            label=name,
+            alpha=PALE if row["elsewhere"] else 1,
+            label=None if row["elsewhere"] else name,
         )

@@ -8,6 +8,7 @@ import pandas as pd
 
 from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import NOT_RUN, Ours, write_all
+from fsgreen.papers.fast10.elsewhere import Elsewhere
 from fsgreen.papers.fast10.reference import Printed
 from fsgreen.papers.fast10.tables.effects import option_effects
 from fsgreen.papers.fast10.tables.recommended import recommended
@@ -26,13 +27,14 @@ def write_tables(
     cells: pd.DataFrame,
     scatters: Scatters,
     effects: pd.DataFrame,
+    apart: Elsewhere,
 ) -> Path:
     """Write tables 1 to 3 and three of our own as `.csv` and `.tex`; return their folder.
 
     They go into the folder of the campaign, whose plan has the scale. `printed` is what fast10
     says. `cells` and `effects` are the tables `cells.csv` and `effects.csv` in one state, as
     `at_baseline` leaves them, and `scatters` are the trials in that state, and how far they
-    scatter.
+    scatter. Of the cells `apart`, which `elsewhere` returns, claims say nothing.
     """
     plan, boundary = read_plan(campaign), str(cells["boundary"].iloc[0])
     mark, footnote = repeated.mark_of(effects), repeated.footnote(effects)
@@ -58,7 +60,7 @@ def write_tables(
         ),
         "then_and_now": (
             "Effects of options on throughput, published and here, per cent of the default",
-            then_and_now(printed.table2, effects),
+            then_and_now(printed.table2, effects, apart),
         ),
         "micro": (
             "Micro-benchmarks: operations per second with 95 per cent intervals",

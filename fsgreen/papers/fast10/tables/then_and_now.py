@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.analysis.tables import NOT_RUN
+from fsgreen.design import DEFAULT
+from fsgreen.papers.fast10.elsewhere import Elsewhere
 from fsgreen.papers.fast10.reference import GONE, KEY, WORKLOADS, throughput_changes
 
 INSIDE, OUTSIDE, UNKNOWN = "inside", "outside", "no interval"
@@ -22,6 +24,7 @@ TEXTS = [
     "ops/s, option and default",
     "blocks",
     "the published number is",
+    "state",
 ]
 
 HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
@@ -30,13 +33,16 @@ ROUNDING_X = 0.005
 """Changes are printed in whole per cent."""
 
 
-def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+def paired(
+    printed: pd.DataFrame, effects: pd.DataFrame, apart: Elsewhere = frozenset()
+) -> pd.DataFrame:
     """Return a row per number of table 2 on throughput that was measured here.
 
     Columns are workload, file_system, option, `published_x` and, as in `effects.csv`, `n` and
     `ratio_x` with its interval and the rates of both. `published_is` says whether the published
     ratio is inside that, for any value that rounds to the printed one. What was printed as a dash
-    has no number.
+    has no number. `elsewhere` says whether the option or the default is among the cells `apart`,
+    which `elsewhere` returns.
 
     `printed` is the published table in its long form; `effects` is `effects.csv`, and may be empty.
     """
@@ -49,9 +55,13 @@ def paired(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
     )
     words = within.map({True: INSIDE, False: OUTSIDE}).where(both["ratio_low_x"].notna(), UNKNOWN)
     place = both["workload"].map({name: place for place, name in enumerate(WORKLOADS)})
-    return both.assign(published_is=words, place=place).sort_values(
-        ["place", "file_system", "option"], ignore_index=True
-    )[[*KEY, "published_x", *ours, "published_is"]]
+    sides = (both[KEY], both[KEY].assign(option=DEFAULT))
+    keys = zip(*(side.itertuples(index=False, name=None) for side in sides), strict=True)
+    off = [own in apart or default in apart for own, default in keys]
+    both = both.assign(published_is=words, place=place, elsewhere=off)
+    return both.sort_values(["place", "file_system", "option"], ignore_index=True)[
+        [*KEY, "published_x", *ours, "published_is", "elsewhere"]
+    ]
 
 
 def of_options(effects: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
@@ -60,9 +70,11 @@ def of_options(effects: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return known[(known["kind"] == "option") & (known["metric"] == "throughput")][[*KEY, *columns]]
 
 
-def then_and_now(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
+def then_and_now(
+    printed: pd.DataFrame, effects: pd.DataFrame, apart: Elsewhere = frozenset()
+) -> pd.DataFrame:
     """Return the same as texts: changes in per cent of the default, with the interval of ours."""
-    rows = paired(printed, effects)
+    rows = paired(printed, effects, apart)
     return pd.DataFrame(
         [
             (
@@ -73,6 +85,7 @@ def then_and_now(printed: pd.DataFrame, effects: pd.DataFrame) -> pd.DataFrame:
                 f"{row['candidate_ops_s']:,.0f}, {row['baseline_ops_s']:,.0f}",
                 row["n"],
                 row["published_is"],
+                "another" if row["elsewhere"] else "that of the claims",
             )
             for row in rows.to_dict("records")
         ],
