@@ -22,6 +22,7 @@ def points(table: pd.DataFrame, x: str, y: str, rests_on: str) -> Figure:
         The title: `reduce.rests_on` of the campaign.
     """
     import seaborn as sns
+    from matplotlib import pyplot
 
     usual = table["option"].isna() | (table["option"] == DEFAULT)
     shown = table[table["load_ops_s"].isna() & usual].dropna(subset=[x, y])
@@ -40,4 +41,5 @@ def points(table: pd.DataFrame, x: str, y: str, rests_on: str) -> Figure:
     )
     figure: Figure = grid.figure
     figure.suptitle(rests_on, y=1.02)
+    pyplot.close(figure)  # else a notebook shows it a second time
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from math import isfinite
 from pathlib import Path
@@ -153,26 +153,27 @@ def roomy(figure: Figure) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write a figure as SVG (letters as paths) and PNG, without dates; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context(RC):
-        if (engine := figure.get_layout_engine()) is not None:
-            engine.execute(figure)
-    files = []
-    # Without a layout engine matplotlib draws once a file, and not a second time for the layout.
-    with matplotlib.rc_context({**RC, "figure.constrained_layout.use": False}):
-        figure.set_layout_engine(None)
-        for kind, metadata in UNDATED.items():
-            file = folder / f"{name}.{kind}"
-            figure.savefig(file, metadata=metadata)
-            files.append(file)
+    files = [folder / f"{name}.{kind}" for kind in UNDATED]
+    _write(figure, dict(zip(UNDATED, files, strict=True)))
     return files
 
 
 def png(figure: Figure) -> bytes:
     """Return a figure as a PNG, for `IPython.display.Image` where no file is to be written."""
     written = io.BytesIO()
-    with matplotlib.rc_context(RC):
-        figure.savefig(written, format="png", metadata=UNDATED["png"])
+    _write(figure, {"png": written})
     return written.getvalue()
+
+
+def _write(figure: Figure, outputs: Mapping[str, Path | io.BytesIO]) -> None:
+    """Draw a figure once for each kind of output: with a layout engine matplotlib draws twice."""
+    with matplotlib.rc_context(RC):
+        if (engine := figure.get_layout_engine()) is not None:
+            engine.execute(figure)
+    with matplotlib.rc_context({**RC, "figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+        for kind, output in outputs.items():
+            figure.savefig(output, format=kind, metadata=UNDATED[kind])
 
 
 def empty(figure: Figure, text: str) -> Figure:

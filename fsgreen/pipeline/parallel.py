@@ -6,6 +6,7 @@ import than most stages to run.
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import signal
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 FEWEST_RAN = 5
 """Stages whose pace tells something of those to come: campaigns begin with their longest ones."""
+
+LATE = (
+    "fsgreen.cli",
+    "matplotlib_inline.backend_inline",
+    "seaborn",
+    "statsmodels.regression.mixed_linear_model",
+    "typst",
+)
+"""Packages that the library imports only where they are needed: most campaigns need them."""
 
 FORKER_GONE = 255
 """What `multiprocessing` says of a process if the one that it was forked from has ended first."""
@@ -66,7 +76,7 @@ class Run:
         # Each start looks at all processes, and two who look at one may miss how it ended.
         self._looking = Lock()
         self._forks = get_context("forkserver")
-        self._forks.set_forkserver_preload(["fsgreen.pipeline.cells", *modules()])
+        self._forks.set_forkserver_preload(["fsgreen.pipeline.cells", *modules(), *LATE])
         # Only a process of one thread may fork.
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -141,6 +151,7 @@ def _failure(stage: str, status: int) -> FsgreenError:
 
 def _do(command: str, executor: Executor) -> None:
     """Run the command of a stage, an installed program, here; end with its exit status."""
+    gc.freeze()  # what was imported ahead is no garbage, and need not be looked through
     sys.argv = shlex.split(command)
     (program,) = entry_points(group="console_scripts", name=sys.argv[0])
     with entered(executor):
