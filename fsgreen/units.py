@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from fsgreen.errors import FsgreenError
@@ -64,6 +65,7 @@ SECTOR_B = 512
 """The sector of the kernel's counters and of simulated disks. That of a real disk may be larger."""
 
 
+@cache
 def unit_of(column: str) -> str | None:
     """Return the meaning of a column's unit suffix, or None when it has none."""
     matches = [suffix for suffix in SUFFIXES if column.endswith(suffix)]

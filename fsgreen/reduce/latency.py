@@ -19,16 +19,16 @@ def quantiles_s(histogram: pd.DataFrame, levels: Sequence[float]) -> list[float]
     Parameters
     ----------
     histogram : DataFrame
-        The columns `upper_ns` and `work_ops`, in any order; equal buckets are merged.
+        The columns `upper_ns` and `work_ops`, in any order; buckets may be there several times.
     levels : sequence of float
         Between 0 and 1.
     """
-    merged = histogram.groupby("upper_ns")["work_ops"].sum()
-    total = int(merged.sum())
+    upper_ns, work_ops = (histogram[name].to_numpy() for name in ("upper_ns", "work_ops"))
+    total = int(work_ops.sum())
     if total == 0:
         return [math.nan] * len(levels)
-    reached = np.cumsum(merged.to_numpy())
-    upper_s = merged.index.to_numpy(dtype=float) / 1e9
+    order = np.argsort(upper_ns)
+    reached, upper_s = np.cumsum(work_ops[order]), upper_ns[order].astype(float) / 1e9
     ranks = [max(1, math.ceil(level * total)) for level in levels]
     return [float(upper_s[np.searchsorted(reached, rank)]) for rank in ranks]
 
