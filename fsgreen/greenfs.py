@@ -98,31 +98,16 @@ class Server:
 class Mount:
     """A mounted volume; `with` unmounts it in the end.
 
-    Raises FsgreenError if it cannot be mounted: in the words of the program.
+    Everything is in `flash`, and programs work `at` another folder; folders are made if they are
+    not there. `remote` is the folder of the server, or one that is served; `disk` that of the disk
+    that sleeps. The disk is woken at most `spin_ups` times in any 24 hours, and put to sleep when
+    nobody has used it for `sleep_after_s` (0 leaves it alone); the program's own values by default.
+    At most `flash_mib` of files are on flash; what is more is given up there and read from the
+    remote. `flash_key` is the file of the key that encrypts flash, as `ask("flash", "key", file)`
+    makes it. `lock_fd` is the owner lock of a work folder, of which nothing is kept: it stays taken
+    until the program has ended, which is killed when this process is.
 
-    Parameters
-    ----------
-    flash : Path
-        The folder where everything is; made if it is not there, as all the others.
-    at : Path
-        The folder that programs work in.
-    remote : Path or Server, optional
-        The folder of the server, or one that is served.
-    disk : Path, optional
-        The folder of the disk that sleeps.
-    spin_ups : int, optional
-        How often the disk is woken in any 24 hours at most; the program's own number by default.
-    sleep_after_s : float, optional
-        For how long nobody has used the disk when it is put to sleep; 0 leaves it alone. The
-        program's own time by default.
-    flash_mib : int, optional
-        How much of the files may be on flash, in MiB; what is more is given up there and read from
-        the remote. No bound by default.
-    flash_key : Path, optional
-        The file of the key that encrypts flash, as `ask("flash", "key", file)` makes it.
-    lock_fd : int, optional
-        The owner lock of a work folder, of which nothing is kept: it stays taken until the program
-        has ended, which is killed when this process is.
+    Raises FsgreenError if it cannot be mounted: in the words of the program.
     """
 
     def __init__(

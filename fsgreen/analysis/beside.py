@@ -32,12 +32,8 @@ def differences(
     """Return what differs between two campaigns: its name, and the value of each.
 
     Compared are the study, the profile, the scale of the work, the testbed, the machine, the
-    boundary, and each factor that a campaign holds at one level.
-
-    Parameters
-    ----------
-    plans, identities, trials : sequence of two
-        The plan, the `campaign.json` and the `trials.csv` of each campaign.
+    boundary, and each factor that a campaign holds at one level. `identities` are their
+    `campaign.json`, `trials` their `trials.csv`.
     """
     one, other = (dict(_told(*of)) for of in zip(plans, identities, trials, strict=True))
     names = dict.fromkeys([*one, *other])
@@ -99,24 +95,12 @@ def cells_beside(
 
     Campaigns share no blocks, so the ratio is tested by Welch's t of logarithms
     (`stats.compare_unpaired`). Holm's correction adjusts the p-values over all cells. A cell that
-    is inconsistent in one campaign has no mean to compare (rule 24).
+    is inconsistent in one campaign has no mean to compare (rule 24). Workloads in `leave_out` are
+    not compared. `bounds` are the plan's.
 
-    Parameters
-    ----------
-    trials : sequence of two DataFrames
-        The tables `trials.csv`.
-    metric : Metric
-        What is compared.
-    bounds : mapping
-        The plan's `minimum_trials`, and its `equivalence_percent` if it has one.
-    leave_out : sequence of str
-        Workloads that are not compared.
-
-    Returns
-    -------
-    DataFrame
-        Columns `cell`, `one` and `other` (`stats.Estimate`), `ratio` (one over other), `steady`,
-        `difference_p`, `equivalence_p` (before Holm) and `outcome`. Empty without a common cell.
+    The columns are `cell`, `one` and `other` (`stats.Estimate`), `ratio` (one over other),
+    `steady`, `difference_p`, `equivalence_p` (before Holm) and `outcome`; no row without a common
+    cell.
     """
     cells = [_by_cell(table, trials) for table in trials]
     rows = []

@@ -31,19 +31,11 @@ def cells_table(
     *,
     least_n: int | None = None,
 ) -> pd.DataFrame:
-    """Return the summary of each cell.
+    """Return the summary of each cell of `trials.csv`.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    bounds : mapping
-        The plan's `ci_half_width_percent` and `minimum_trials`.
-    measured_by : sequence of Metric
-        The metrics, besides throughput, of which each cell gets a value and an interval.
-    least_n : int, optional
-        What `ended_from` returns. The interval of a cell that ends when it is narrow enough covers
-        the truth less often (rule 27).
+    `bounds` are the plan's. Besides throughput, each metric of `measured_by` gets a value and an
+    interval. `least_n` is what `ended_from` returns: the interval of a cell that ends when it is
+    narrow enough covers the truth less often (rule 27).
     """
     blocks = blocks_by_clock(trials)
     in_order = trials.assign(_block=blocks, **owncoverage.of_cells(trials, blocks)).sort_values(

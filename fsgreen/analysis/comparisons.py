@@ -58,19 +58,11 @@ def _known(plan: Plan) -> set[str]:
 def pairs_of(
     trials: pd.DataFrame, comparisons: Sequence[Comparison], treatments: Sequence[str]
 ) -> Iterator[Pair]:
-    """Yield the pairs of cells that differ only in the factor of a comparison.
+    """Yield the pairs of cells of `trials.csv` that differ only in the factor of a comparison.
 
     Per workload, pairs with the level named by `against` come first. Pairs of comparisons that
-    compare all levels with each other follow.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    comparisons : sequence of Comparison
-        What `comparisons_of` returns.
-    treatments : sequence of str
-        What `treatments_of` returns.
+    compare all levels with each other follow. `comparisons` and `treatments` are what
+    `comparisons_of` and `treatments_of` return.
     """
     unlimited = trials[trials["load_ops_s"].isna()]
     for workload, of_workload in unlimited.groupby("workload"):

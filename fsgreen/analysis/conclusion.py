@@ -12,13 +12,7 @@ from fsgreen.words import digits, plural
 
 
 def sentences(effects: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence per workload and metric: the number of each outcome, the largest difference.
-
-    Parameters
-    ----------
-    effects : DataFrame
-        The table `effects.csv`.
-    """
+    """Yield a sentence per workload and metric: the count of outcomes, the largest difference."""
     treatments = [name for name in effects if f"baseline_{name}" in effects]
     for (workload, metric), of in effects.groupby(["workload", "metric"], sort=False):
         is_modelled = metric != "throughput" and "modelled" in set(of["boundary"])

@@ -46,12 +46,8 @@ OUTCOMES = ("throughput_ops_s", "power_w", "energy_per_op_j")
 def counted(trials: pd.DataFrame, records: Iterable[Trial] = ()) -> pd.DataFrame:
     """Return a row per trial with the columns `block` and `MEANING`; NaN if a value is unknown.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        Rows of `trials.csv`.
-    records : iterable of Trial
-        The same trials: only their records have processor time and waits. Imported runs have none.
+    `trials` are rows of `trials.csv`. Only `records` of the same trials have processor time and
+    waits; imported runs have none.
     """
     work_ops = trials["work_ops"]
     table = trials.assign(
@@ -69,17 +65,11 @@ def contrast(one: pd.DataFrame, other: pd.DataFrame, *, paired: bool) -> pd.Data
     """Return a row per quantity that both cells have: values, ratio, interval, and the outcome.
 
     A ratio is one of geometric means, tested by Student's t of the logarithms. If the cells share
-    blocks, the test is of the differences within blocks; otherwise it is Welch's. A quantity that
-    is zero in a trial has no ratio, and the ratio of two blocks has no interval. Holm's correction
-    takes the table as one family (rule 38). Its rows depend on each other, so the correction is
-    conservative. Rows that show a difference (`told_apart`) come first, the largest ratio first.
-
-    Parameters
-    ----------
-    one, other : DataFrame
-        What `counted` returns for each cell.
-    paired : bool
-        Whether their blocks are the same blocks.
+    blocks (`paired`), the test is of the differences within blocks; otherwise it is Welch's. A
+    quantity that is zero in a trial has no ratio, and the ratio of two blocks has no interval.
+    Holm's correction takes the table as one family (rule 38). Its rows depend on each other, so the
+    correction is conservative. Rows that show a difference (`told_apart`) come first, the largest
+    ratio first. Each cell is what `counted` returns.
     """
     # One groupby for all quantities: one for each is slow.
     by_block = [cell.groupby("block").mean() for cell in (one, other)] if paired else []

@@ -13,13 +13,7 @@ from fsgreen.reduce import cell_label, factors_of
 
 
 def as_first_measured(trials: pd.DataFrame, discarded: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials as first measured: each discarded one instead of its replacement.
-
-    Parameters
-    ----------
-    trials, discarded : DataFrame
-        Rows as in `trials.csv`.
-    """
+    """Return the trials as first measured: each discarded one instead of its replacement."""
     kept = trials[~trials["trial"].isin(discarded["trial"])]
     first = discarded.sort_values("started_s").drop_duplicates("trial").sort_index()
     # The clock of a discarded trial has another origin, so blocks keep the order of their numbers.
@@ -34,16 +28,8 @@ def beside(
 ) -> pd.DataFrame:
     """Return the effects with further columns: the same effects from the trials measured first.
 
-    The columns are absent if no trial was discarded.
-
-    Parameters
-    ----------
-    effects : DataFrame
-        What `compare` returns for `trials`.
-    trials, discarded : DataFrame
-        Rows as in `trials.csv`.
-    compare : callable
-        Takes trials and returns effects.
+    `compare` takes trials and returns effects, as it did for `effects`. The columns are absent if
+    no trial was discarded.
     """
     if discarded.empty or effects.empty:
         return effects
@@ -59,14 +45,8 @@ def both_ways(effects: pd.DataFrame, constants: Mapping[str, Any]) -> dict[str, 
 
     `compared` is the number. `differ` has a row of texts for each comparison whose outcome differs:
     the comparison, its metric, its outcome without and with the discarded trials. None if no trial
-    was discarded.
-
-    Parameters
-    ----------
-    effects : DataFrame
-        What `beside` returns.
-    constants : mapping
-        The plan's constants: factors with one level.
+    was discarded. `effects` are what `beside` returns, `constants` the plan's factors with one
+    level.
     """
     if "first_outcome" not in effects:
         return None

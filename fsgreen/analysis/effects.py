@@ -28,7 +28,8 @@ def effects_table(
 ) -> pd.DataFrame:
     """Return a row per pair of cells, metric, and combination of levels that both cells share.
 
-    Comparisons of one kind, metric and workload (in one state) are one family (rule 38).
+    Comparisons of one kind, metric and workload (in one state) are one family (rule 38). The cells
+    of a pair may differ only in `treatments`.
 
     The columns:
 
@@ -42,20 +43,6 @@ def effects_table(
     - `coverage_percent` is how often such intervals cover the truth, simulated with the scatter of
       this workload, or of a cell some of whose trials lie further off (rule 52).
     - `outcome` is `inconsistent` if one of the cells has no steady state (rule 24).
-
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    pairs : iterable of (kind, workload, candidate, baseline)
-        What is compared. Candidate and baseline are levels of the treatments; `kind` names the
-        family.
-    bounds : mapping
-        The plan's `equivalence_percent` and `minimum_trials`.
-    treatments : sequence of str
-        The factors in which the cells of a pair may differ.
-    compared_by : sequence of Metric
-        The metrics in which the cells are compared.
     """
     return compared(groups_of(trials, treatments, compared_by), pairs, bounds, treatments)
 

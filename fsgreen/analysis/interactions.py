@@ -40,13 +40,6 @@ def interactions_table(trials: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     `first_percent`, `second_percent` and `together_percent` of a pair are changes from the run with
     neither option. `over_best_percent` is the change from the best run with at most one of them,
     which `best_alone` names. `n` counts the blocks that hold every run of the design.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    plan : Plan
-        Its cells hold the designs. Its bounds are `equivalence_percent` and `minimum_trials`.
     """
     rows = [
         row

@@ -39,15 +39,8 @@ def intervals(
 ) -> dict[str, Any]:
     """Return the coverage of the intervals that a report prints, and which of them to doubt.
 
-    The rates are simulated: `stats.coverage` has them for the least number of trials of a cell.
-    There are none below the least number that was simulated.
-
-    Parameters
-    ----------
-    cells, effects, interactions : DataFrame
-        The tables `cells.csv`, `effects.csv` and `interactions.csv`.
-    least_n : int, optional
-        What `cells.ended_from` returns.
+    The rates are simulated: `stats.coverage` has them for the least number of trials of a cell, and
+    none below the least number that was simulated. `least_n` is what `cells.ended_from` returns.
     """
     fewest = int(cells["n"].min())
     n = coverage.simulated_n(fewest)

@@ -14,16 +14,9 @@ from fsgreen.errors import FsgreenError, unknown
 
 
 def of_cell(profiles: pd.DataFrame, workload: str, config: str) -> pd.DataFrame:
-    """Return the rows of one cell.
+    """Return the rows of a cell, such as `varmail` with `ext3/dtlg`, of `reduce.trial_profiles`.
 
     Raises FsgreenError if there is no such cell.
-
-    Parameters
-    ----------
-    profiles : DataFrame
-        What `reduce.trial_profiles` returns.
-    workload, config : str
-        For example `varmail` and `ext3/dtlg`.
     """
     labels = profiles["workload"] + " " + profiles["file_system"] + "/" + profiles["option"]
     wanted = f"{workload} {config}"
@@ -39,16 +32,9 @@ def profile_effects(
     """Return the rows of `stats.compare_profiles`, one per operation, with a column `outcome`.
 
     The outcome is `different` or `inconclusive`. It is never `equivalent`, as no plan has a bound
-    of equivalence for a distance.
+    of equivalence for a distance. Both cells are as `of_cell` returns them.
 
-    Raises FsgreenError if the two cells cannot be compared.
-
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        The rows of two cells, as `of_cell` returns them.
-    bounds : mapping
-        The plan's `minimum_trials`.
+    Raises FsgreenError if they cannot be compared.
     """
     try:
         table = stats.compare_profiles(candidate, baseline)

@@ -16,15 +16,9 @@ FAR_OFF = "in this cell, some of whose trials lie further off than those of the 
 def of_cells(trials: pd.DataFrame, blocks: pd.Series) -> dict[str, pd.Series]:
     """Return, for each trial, how often the interval of its cell covers the truth (rule 52).
 
-    `covers_percent` is NaN where a load is held, or where too few cells are in every block.
-    `covers_where` says in words whose scatter was simulated.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    blocks : Series
-        The block of each trial, with the same index.
+    `blocks` has the block of each trial, with the index of `trials`. `covers_percent` is NaN where
+    a load is held, or where too few cells are in every block. `covers_where` says in words whose
+    scatter was simulated.
     """
     percent, where = pd.Series(math.nan, trials.index), pd.Series(IN_WORKLOAD, trials.index)
     of_cell = trials.groupby(factors_of(trials), dropna=False).ngroup()

@@ -22,12 +22,9 @@ def by(column: str, number: int) -> cached_property[pd.DataFrame]:
 
 @dataclass(frozen=True)
 class PrintedPaper:
-    """The figures and the method of a paper. The subclass of each paper adds its tables.
+    """The figures and the method of a paper, from the folder of its published numbers.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder of the published numbers.
+    The subclass of each paper adds its tables.
     """
 
     paper: ClassVar[str]

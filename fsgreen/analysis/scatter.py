@@ -82,27 +82,18 @@ def by_block(sample: pd.DataFrame) -> pd.Series:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The cells that may be compared: those of one workload in one state.
-
-    Attributes
-    ----------
-    conditions : mapping
-        The levels that all of them share.
-    trials : DataFrame
-        Their trials, rows of `trials.csv`.
-    treatments : sequence of str
-        The factors in which they differ.
-    compared_by : sequence of Metric
-        The metrics in which they are compared.
-    among : int
-        How many groups of cells the campaign has.
-    """
+    """The cells that may be compared: those of one workload in one state."""
 
     conditions: Mapping[str, Any]
+    """The levels that all of them share."""
     trials: pd.DataFrame
+    """Their trials, rows of `trials.csv`."""
     treatments: Sequence[str]
+    """The factors in which they differ."""
     compared_by: Sequence[Metric] = USUAL
+    """The metrics in which they are compared."""
     among: int = 1
+    """How many groups of cells the campaign has."""
     _models: dict[str, stats.MixedModel | None] = field(default_factory=dict)
     _coverages: dict[str, stats.OwnCoverage] = field(default_factory=dict)
     _cells: dict[Cell, pd.DataFrame] = field(default_factory=dict)

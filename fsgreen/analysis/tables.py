@@ -42,17 +42,11 @@ def write_all(
     tables: Mapping[str, tuple[str, pd.DataFrame]],
     ours: Mapping[str, Ours] | None = None,
 ) -> Path:
-    """Write tables, each with its caption, as `.csv` and `.tex`; return their folder.
+    """Write tables into the campaign's results as `.csv` and `.tex`; return their folder.
 
-    Parameters
-    ----------
-    campaign : str
-        In whose results they are written.
-    tables : mapping
-        Caption and table by name.
-    ours : mapping, optional
-        By the name of a table, what of it was measured here. Rows that have nothing there but
-        `NOT_RUN` and `NOT_HERE` are left out and counted (`rows_left_out`).
+    `tables` has a caption and a table by name. `ours` has, by the name of a table, what of it was
+    measured here: rows that have nothing there but `NOT_RUN` and `NOT_HERE` are left out and
+    counted (`rows_left_out`).
     """
     folder = paths.results(campaign) / "tables"
     folder.mkdir(parents=True, exist_ok=True)

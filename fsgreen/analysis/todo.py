@@ -37,11 +37,6 @@ def to_do(claims: pd.DataFrame) -> list[dict[str, str]]:
     """Return a row for each step that claims without a verdict need, that of most claims first.
 
     A claim that needs several steps is in several rows, and needs all of them.
-
-    Parameters
-    ----------
-    claims : DataFrame
-        The table `claims.csv`.
     """
     steps: dict[str, Step] = {}
     untested = claims[claims["verdict"].isin(UNTESTED)]

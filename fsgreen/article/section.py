@@ -64,23 +64,16 @@ LACKS = "trials of cells that this campaign does not have"
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Rows of a ledger.
-
-    Attributes
-    ----------
-    claims, parts : DataFrame
-        As `claims.csv` and `parts.csv` of a ledger; a text is "" where there is none. The `kind` of
-        evidence on a claim is its basis, or `MODELS`.
-    campaigns : list of str
-        Those that were judged.
-    needs : dict of str
-        What a test of a claim would take, by slug, where no campaign says it.
-    """
+    """Rows of a ledger."""
 
     claims: pd.DataFrame
     parts: pd.DataFrame
+    """As `claims.csv` and `parts.csv` of a ledger; a text is "" where there is none. The `kind` of
+    evidence on a claim is its basis, or `MODELS`."""
     campaigns: list[str] = field(default_factory=list)
+    """Those that were judged."""
     needs: dict[str, str] = field(default_factory=dict)
+    """What a test of a claim would take, by slug, where no campaign says it."""
 
 
 def verdicts_on(study: str) -> Verdicts:

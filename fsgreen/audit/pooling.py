@@ -65,12 +65,8 @@ def differences_of_testbeds(
 ) -> dict[str, list[Any]]:
     """Return the keys that differ on one testbed, and those in which testbeds differ.
 
-    Testbeds that share a campaign have disks of one model, each with a serial number of its own.
-
-    Parameters
-    ----------
-    audits : iterable of (str, mapping)
-        The testbed of each audit, and the audit.
+    Each audit comes with its testbed. Testbeds that share a campaign have disks of one model, each
+    with a serial number of its own.
     """
     by_testbed: dict[str, list[Mapping[str, Any]]] = {}
     for testbed, audit in audits:

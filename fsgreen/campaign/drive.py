@@ -49,33 +49,17 @@ def run(
     blocks: Collection[int] | None = None,
     at_rest: Callable[[], object] | None = None,
 ) -> Campaign:
-    """Measure the pending trials of a plan into the campaign `name`.
+    """Measure the pending trials of a plan into the campaign `name`, which accepts no other plan.
+
+    `meters` are the `[[meter]]` tables of a testbed file, by default the emulated pair. `pulses`
+    makes load pulses before the first trial, after the last, and about every hour in between (rule
+    17). `preflight` has the findings before this start, for the record (rule 10). If the plan has
+    windows, `beside` has a testbed of the same kind for each further trial that is ready at once.
+    Only `blocks` are measured if given. `at_rest` is called between trials, while nothing is
+    measured, and may change them. The caller closes the testbed.
 
     Raises FsgreenError if something stops the campaign. The whole trials so far are kept. Raises
     NotAll if some trials broke a rule in each attempt. All others are measured.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to measure. A campaign that has begun accepts only its own plan.
-    name : str
-        The name of the campaign.
-    testbed : Testbed
-        Where the trials run. The caller closes it.
-    meters : sequence of mappings, optional
-        The `[[meter]]` tables of a testbed file. By default, the emulated pair of meters is used.
-    pulses : bool, optional
-        Whether to make load pulses before the first trial, after the last, and about every hour in
-        between (rule 17).
-    preflight : sequence of Finding, optional
-        The findings of the preflight table before this start, for the record (rule 10).
-    beside : sequence of Testbed, optional
-        More testbeds of the same kind if the plan has windows: one for each further trial that is
-        ready at once.
-    blocks : collection of int, optional
-        The blocks to measure here. The default is all. `at_rest` may change the collection.
-    at_rest : callable, optional
-        Called between trials, while nothing is measured. The next trial begins when it returns.
     """
     workloads = load_workloads(plan, testbed)
     check_turns(plan, workloads, (testbed, *beside))

@@ -35,24 +35,13 @@ def measure(
     unwritten is written. Warnings of the preflight table are kept with the campaign. If the testbed
     has only one file system, only the cells on it are measured, and the plan says so.
 
+    The campaign is called STUDY-PROFILE by default. If a study is given by its name, and the
+    campaign is called FLEET.TESTBED, the order of trials is that of the testbed in the fleet.
+    Without a `place`, the best testbed that works here is taken. `blocks` and `at_rest` are as in
+    `run`.
+
     Raises FsgreenError if something cannot be measured. If that is known beforehand, nothing has
     been formatted.
-
-    Parameters
-    ----------
-    study : str or Study
-        The name of the study, or a study that the caller made. If it is a name, and the campaign is
-        called FLEET.TESTBED, the order of trials is that of the testbed in the fleet.
-    profile : str
-        The name of the profile.
-    name : str, optional
-        The name of the campaign. The default is STUDY-PROFILE.
-    place : TestbedFile, optional
-        The testbed and the meters. The default is the best testbed that works here.
-    blocks : collection of int, optional
-        The blocks to measure here. The default is all. `at_rest` may change the collection.
-    at_rest : callable, optional
-        Called between trials, while nothing is measured. The next trial begins when it returns.
     """
     asked = design.load_study(study) if isinstance(study, str) else study
     campaign = Campaign(name or f"{asked.name}-{profile}")

@@ -15,15 +15,9 @@ CLAUSES = re.compile(r"(?<=[,:]) (?![^(]*\))")
 def labelled(parts: Iterable[tuple[str, str, str]]) -> list[str]:
     """Return the number of each part after its label; one number alone if all are the same.
 
-    A label is the part's name without the clauses with which all names begin or end. It has the
-    published number if another part of the same name has another one. A part without a number has
-    its name alone.
-
-    Parameters
-    ----------
-    parts : iterable of tuple of str
-        Name, published number and our number of each part; a part without a number has its name
-        in place of it.
+    A part is its name, the published number and ours; one without a number has its name in place of
+    it. A label is the name without the clauses with which all names begin or end. It has the
+    published number if another part of the same name has another one.
     """
     every = list(dict.fromkeys(parts))
     if len({number for _, _, number in every}) == 1:

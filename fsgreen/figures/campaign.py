@@ -45,12 +45,7 @@ def irregular_cells(
 ) -> Figure:
     """Return every trial of the cells that are `irregular`, relative to the median of its cell.
 
-    Parameters
-    ----------
-    cells, trials : DataFrame
-        The tables `cells.csv` and `trials.csv`.
-    constants : mapping
-        The plan's, which labels of cells leave out.
+    Labels of cells leave out the plan's `constants`.
     """
     shown = irregular(cells).to_dict("records")
     if not shown:

@@ -72,16 +72,9 @@ def known_metrics(
 
 @styled
 def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """Return `known_metrics` of each cell with 95 % intervals, side by side.
+    """Return `known_metrics` of the cells of a workload with 95 % intervals, side by side.
 
-    A cell without a steady state has its name and no mark (rule 24).
-
-    Parameters
-    ----------
-    cells : DataFrame
-        Rows of `cells.csv`, of one workload.
-    names : sequence of str
-        What each row is called.
+    Each row has a name. A cell without a steady state has its name and no mark (rule 24).
     """
     shown, metrics = cells.head(MOST_ROWS).to_dict("records"), known_metrics(cells)
     if not metrics:
@@ -116,17 +109,10 @@ def cell_rows(cells: pd.DataFrame, names: Sequence[str]) -> Figure:
 
 @styled
 def effect_rows(effects: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """Return comparisons as ratios with 95 % intervals.
+    """Return comparisons of one kind and metric as ratios with 95 % intervals, each with its name.
 
     A filled mark is a clear difference; in the grey band a difference counts as none; a dagger
     marks what may be the work of a confound.
-
-    Parameters
-    ----------
-    effects : DataFrame
-        Rows of `effects.csv`, of one kind and metric.
-    names : sequence of str
-        What each row is called.
     """
     shown = effects.head(MOST_ROWS).to_dict("records")
     if not shown:
@@ -210,22 +196,9 @@ def marks_by_level(
 ) -> None:
     """Draw a metric with its 95 % intervals, a mark for each file system at each level.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    cells : DataFrame
-        Rows of `cells.csv`, one for each file system and level.
-    factor : str
-        The factor whose levels stand side by side.
-    names : mapping
-        What each level is called, in the order that is shown.
-    column : (str, str)
-        The metric and its unit, as in `cells.csv`.
-    scale : float
-        What values are divided by.
-    others : iterable of str
-        File systems that have a place too, for marks of another kind.
+    `cells` has a row for each file system and level. `names` are those of the levels, in the order
+    that is shown. `column` is the metric and its unit, as in `cells.csv`; values are divided by
+    `scale`. `others` are file systems that have a place too, for marks of another kind.
     """
     metric, unit = column
     levels = list(names)

@@ -19,14 +19,9 @@ LARGE_B = 16 << 30
 
 
 def flag(axes: Axes, points: Iterable[tuple[float, float]]) -> None:
-    """Mark comparisons whose confound may be as large as their effect.
+    """Mark comparisons whose confound may be as large as their effect, at their upper ends.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where the comparisons are drawn.
-    points : iterable of (x, y)
-        The upper end of each flagged one, in the units of the axes; none draws nothing.
+    Points (x, y) are in the units of the axes; none draws nothing.
     """
     marked = list(points)
     for place in marked:
@@ -50,12 +45,7 @@ def flag(axes: Axes, points: Iterable[tuple[float, float]]) -> None:
 def offset_curve(curve: pd.DataFrame, basis: str) -> Figure:
     """Return sequential bandwidth against place on the device, with its zones if it has several.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        The columns `offset_b`, `pass` and `bandwidth_b_s`; may be empty.
-    basis : str
-        What the values rest on, for the small print.
+    The columns are `offset_b`, `pass` and `bandwidth_b_s`; there may be no row.
     """
     large = not curve.empty and curve["offset_b"].max() >= LARGE_B
     factor, unit = (2**30, "GiB") if large else (2**20, "MiB")
@@ -85,12 +75,7 @@ def offset_curve(curve: pd.DataFrame, basis: str) -> Figure:
 def queue_curve(curve: pd.DataFrame, basis: str) -> Figure:
     """Return throughput of random reads against requests in flight.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        The columns `queue_depth`, `pass` and `throughput_ops_s`; may be empty.
-    basis : str
-        What the values rest on, for the small print.
+    The columns are `queue_depth`, `pass` and `throughput_ops_s`; there may be no row.
     """
     return _curve(
         curve,
@@ -105,12 +90,7 @@ def queue_curve(curve: pd.DataFrame, basis: str) -> Figure:
 def completion_times(runs: pd.DataFrame, basis: str) -> Figure:
     """Return when each of several readers that began together was done, by scheduler.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The columns `scheduler`, `pass`, `reader`, `read_b` and `completion_s`; may be empty.
-    basis : str
-        What the values rest on, for the small print.
+    The columns are `scheduler`, `pass`, `reader`, `read_b` and `completion_s`; there may be no row.
     """
     if runs.empty:
         return empty(new(2.2), "This testbed has no readers that were timed one by one.")
@@ -152,16 +132,8 @@ def level_dots(
 ) -> Figure:
     """Return a curve whose levels are words or few: all passes, and their median.
 
-    Parameters
-    ----------
-    part : DataFrame
-        The columns `by`, `value`, `pass` and, if given, `within`; may be empty.
-    by, value : str
-        The level, and what changes with it; its unit is that of its name.
-    basis : str
-        What the values rest on, for the small print.
-    within : str, optional
-        A column with a panel for each of its levels.
+    The columns are `by` (the level), `value` (its unit is that of its name), `pass` and, if given,
+    `within`, with a panel for each of its levels; there may be no row.
     """
     if part.empty:
         return empty(new(1.6), f"This testbed has no curve by {by.replace('_', ' ')}.")
@@ -189,12 +161,7 @@ def level_dots(
 def sizes(table: pd.DataFrame, effects_percent: Iterable[float]) -> Figure:
     """Return each confound with its interval above the effects that it could be mistaken for.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The table `confounds.csv`, or as many of its rows as are wanted.
-    effects_percent : iterable of float
-        What is compared, in the same unit; no effect of zero is drawn.
+    `table` has rows of `confounds.csv`. No effect of zero is drawn.
     """
     shown = table[table["size_percent"] > 0].iloc[::-1]
     if shown.empty:

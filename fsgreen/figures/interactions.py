@@ -45,12 +45,8 @@ def interaction_panels(pairs: pd.DataFrame, boundary: str) -> Figure:
     the lines are parallel; the dashed line ends where they then would meet "both". Pairs of which
     an interaction is clearest come first.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        Rows of pairs of `interactions.csv`, of one metric, workload and file system; may be empty.
-    boundary : str
-        What the power includes, for the metric efficiency.
+    `pairs` are rows of `interactions.csv`, of one metric, workload and file system; there may be
+    none. `boundary` is what the power includes, for the metric efficiency.
     """
     shown = pairs.dropna(subset=["together_percent"])
     shown = shown.sort_values("difference_p", kind="stable").head(MOST_PANELS)

@@ -37,14 +37,9 @@ def latency_profiles(
 ) -> Figure:
     """Return the share of operations by latency, both on logarithmic axes.
 
-    Parameters
-    ----------
-    candidate, baseline : DataFrame
-        Two cells: the columns `workload`, `file_system`, `option`, `operation`, `bucket` (of log2
-        nanoseconds) and `work_ops`, a row for each bucket and trial.
-    effects : DataFrame
-        Their comparison, a row for each operation in the order of the panels: the table of
-        `stats.compare_profiles` with the column `outcome`.
+    Each cell has `workload`, `file_system`, `option`, `operation`, `bucket` (of log2 nanoseconds)
+    and `work_ops`, a row for each bucket and trial. `effects` has a row for each operation in the
+    order of the panels: the table of `stats.compare_profiles` with the column `outcome`.
     """
     rows = math.ceil(len(effects) / PANELS_A_ROW)
     figure = new(1.0 + 1.35 * rows)

@@ -10,16 +10,9 @@ from fsgreen.figures.style import empty, new, semantics
 
 
 def points(table: pd.DataFrame, x: str, y: str, rests_on: str) -> Figure:
-    """Return a mark for each row at full speed with default options that has both quantities.
+    """Return a mark for each row at full speed with default options that has both columns.
 
-    Parameters
-    ----------
-    table : DataFrame
-        `trials.csv` or `cells.csv`.
-    x, y : str
-        Two of its columns.
-    rests_on : str
-        The title: `reduce.rests_on` of the campaign.
+    The title is what the numbers rest on: `reduce.rests_on` of the campaign.
     """
     import seaborn as sns
     from matplotlib import pyplot

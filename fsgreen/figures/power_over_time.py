@@ -13,10 +13,7 @@ PALE = 0.3
 def middle_trial(bins: pd.DataFrame) -> pd.DataFrame:
     """Return the bins of the trial that is in the middle by its mean power; of two, the lower.
 
-    Parameters
-    ----------
-    bins : DataFrame
-        Rows of `power_over_time.csv`: those of one meter and of the trials of one cell.
+    `bins` are those of one meter and of the trials of one cell.
     """
     means_w = bins.groupby("trial")["power_w"].mean().sort_values(kind="stable")
     return bins[bins["trial"] == means_w.index[(len(means_w) - 1) // 2]]

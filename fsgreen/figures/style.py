@@ -202,14 +202,8 @@ def intervals_of(
 ) -> str:
     """Return what small print says of the intervals of some values.
 
-    Parameters
-    ----------
-    lows : iterable of float
-        The lower ends, NaN without an interval.
-    counts : iterable of float
-        Of how many blocks each value is, or trials (`of`).
-    of : str
-        What was counted.
+    `lows` are their lower ends, NaN without an interval; `counts` of how many blocks, or trials,
+    each value is.
     """
     if any(map(isfinite, lows)):
         return "95 % intervals"

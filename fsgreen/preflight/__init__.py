@@ -16,16 +16,8 @@ def check(
 ) -> list[Finding]:
     """Return the preflight table, the most severe findings first; takes a second or two.
 
-    It needs no root and changes nothing.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where images would go; by default where the best testbed makes them.
-    image_b : int, optional
-        How large they would be; by default as in the smaller profiles.
-    tree : Tree, optional
-        The files of the kernel; those of this machine by default.
+    It needs no root and changes nothing. Images of `image_b` would go into `folder`, by default
+    where the best testbed makes them. `tree` has the files of the kernel.
     """
     findings = [
         *able.check(folder, image_b),

@@ -16,12 +16,8 @@ from fsgreen.design.columns import QUANTILES
 def quantiles_s(histogram: pd.DataFrame, levels: Sequence[float]) -> list[float]:
     """Return quantiles of a histogram in seconds, as the upper bound of the bucket they fall in.
 
-    Parameters
-    ----------
-    histogram : DataFrame
-        The columns `upper_ns` and `work_ops`, in any order; buckets may be there several times.
-    levels : sequence of float
-        Between 0 and 1.
+    The columns are `upper_ns` and `work_ops`, in any order; buckets may be there several times.
+    Levels are between 0 and 1.
     """
     upper_ns, work_ops = (histogram[name].to_numpy() for name in ("upper_ns", "work_ops"))
     total = int(work_ops.sum())
@@ -36,10 +32,7 @@ def quantiles_s(histogram: pd.DataFrame, levels: Sequence[float]) -> list[float]
 def latency_table(cells: Iterable[tuple[Mapping[str, Any], pd.DataFrame]]) -> pd.DataFrame:
     """Return one row per cell and flowop, over all threads and trials of the cell.
 
-    Parameters
-    ----------
-    cells : iterable of (cell, histogram)
-        One pair per trial; the histogram has the columns of `latency.parquet`.
+    There is a pair of cell and histogram per trial, with the columns of `latency.parquet`.
     """
     of_cell: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
     for cell, histogram in cells:

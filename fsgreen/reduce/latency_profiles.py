@@ -13,15 +13,10 @@ from fsgreen.reduce.pool import poolable_trials
 def log2_profile(histogram: pd.DataFrame) -> pd.DataFrame:
     """Return `operation`, `bucket` and `work_ops`; bucket k is from 2**k up to 2**(k + 1) ns.
 
-    The sums are exact, as each of the engine's buckets lies inside one of these. Operations of
-    less than 1 ns are in bucket 0.
+    The sums are exact, as each of the engine's buckets (in `latency.parquet`) lies inside one of
+    these. Operations of less than 1 ns are in bucket 0.
 
     Raises ValueError if a bucket lies in several of these, or is none.
-
-    Parameters
-    ----------
-    histogram : DataFrame
-        The columns `operation`, `lower_ns`, `upper_ns` and `work_ops`, as in `latency.parquet`.
     """
     columns = ["lower_ns", "upper_ns", "work_ops"]
     lower_ns, upper_ns, work_ops = histogram[columns].to_numpy(dtype=float).T

@@ -21,12 +21,8 @@ READINGS = 2
 def width_s(length_s: float, rate_hz: float) -> float:
     """Return the width of a bin: the least of 1, 2 or 5 times a power of ten that is wide enough.
 
-    Parameters
-    ----------
-    length_s : float
-        How long was measured. Two digits of it count, so that trials of one plan have one width.
-    rate_hz : float
-        Readings of the meter in a second.
+    Two digits of `length_s`, how long was measured, count, so that trials of one plan have one
+    width. `rate_hz` is that of readings.
     """
     least_s = max(float(f"{length_s / BINS:.1e}"), READINGS / rate_hz)
     exponent = math.floor(math.log10(least_s))
@@ -52,14 +48,8 @@ def power_over_time(trial: Trial, binned_w: Mapping[str, np.ndarray]) -> pd.Data
     """Return a row for each bin of each meter of a trial, as in `power_over_time.csv`.
 
     `time_s` is the end of the bin, from the start of what was measured: that of the first is the
-    width of all. `power_w` is the mean; NaN if the trace does not cover the bin.
-
-    Parameters
-    ----------
-    trial : Trial
-        The trial.
-    binned_w : mapping of str to ndarray, shape (bins,)
-        The power in the bins of `bins_s`, by the name of the meter.
+    width of all. `power_w` is the mean; NaN if the trace does not cover the bin. `binned_w` has by
+    the name of the meter the power in the bins of `bins_s`, shape (bins,).
     """
     infos = trial.record.meters
     ends_s = [_since_start_s(trial, infos[name])[1:] for name in binned_w]

@@ -48,16 +48,9 @@ class Traces:
     def of(
         cls, trial: Trial, plan: Plan, attached: Mapping[str, MeterEnergy] | None = None
     ) -> Traces:
-        """Read the tables of a trial of a plan.
+        """Read the tables of a trial of a plan, which says what the efficiency is over.
 
-        Parameters
-        ----------
-        trial : Trial
-            The trial.
-        plan : Plan
-            Its plan, which says what the efficiency is over.
-        attached : mapping of str to MeterEnergy, optional
-            What meters say of it that recorded on their own, by name.
+        `attached` is what meters say of it that recorded on their own, by name.
         """
         record = trial.record
         ops, host, latency = (trial.table(name) for name in ("ops", "host", "latency"))

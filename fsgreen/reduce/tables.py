@@ -94,12 +94,7 @@ def blocks_by_clock(trials: pd.DataFrame) -> pd.Series:
 def cell_label(cell: Mapping[str, Any], constants: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return a cell as people write it: workload, file system, option, and what else it varies.
 
-    Parameters
-    ----------
-    cell : mapping
-        Levels by factor; those that a study does not vary may be left out.
-    constants : mapping
-        Those of the plan; levels that are constant are left out.
+    Levels that are `constants` of the plan are left out; the cell may lack those not varied.
     """
     named = factors.names(name for name in cell.keys() if pd.notna(cell[name]))  # noqa: SIM118
     return " ".join(

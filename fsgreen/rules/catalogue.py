@@ -21,36 +21,26 @@ MODES = {
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule for honest numbers.
-
-    Attributes
-    ----------
-    number : int
-        1 to 52. It is the same in code, records and texts.
-    group, mode : str
-        The heading of its group, and a key of `MODES`.
-    name, text, question : str
-        The rule in a few words, in full, and as a question to which "yes" is the good answer.
-    sources : tuple of str
-        Keys of `sources()`.
-    where : tuple of str
-        Files and folders below `fsgreen/` that enforce or compute the rule.
-    consequence : str
-        What it means for a reader that the rule fired.
-    remedy : str
-        What to do then. It may hold the placeholders of `remedies.ANY`, for example `{campaign}`.
-    """
+    """One rule for honest numbers."""
 
     number: int
+    """1 to 52. It is the same in code, records and texts."""
     group: str
     mode: str
+    """The heading of its group, and a key of `MODES`."""
     name: str
     sources: tuple[str, ...]
+    """Keys of `sources()`."""
     text: str
     question: str
+    """The rule in a few words (`name`), in full (`text`), and as a question to which "yes" is the
+    good answer."""
     where: tuple[str, ...]
+    """Files and folders below `fsgreen/` that enforce or compute the rule."""
     consequence: str
+    """What it means for a reader that the rule fired."""
     remedy: str
+    """What to do then. It may hold the placeholders of `remedies.ANY`, for example `{campaign}`."""
 
 
 def rule(number: int) -> Rule:

@@ -18,12 +18,7 @@ FAR = 3.5
 def far_trials(trials: pd.DataFrame, values: pd.Series) -> list[str]:
     """Return the names of the trials whose value lies far from the median of their cell.
 
-    Parameters
-    ----------
-    trials : DataFrame
-        The table `trials.csv`.
-    values : Series
-        A value for each of its rows. NaN is not far from anything.
+    `values` has one for each row of `trials.csv`. NaN is not far from anything.
     """
     of_cell = values.groupby([trials[name] for name in factors_of(trials)], dropna=False)
     return list(trials["trial"][of_cell.transform(_far).astype(bool)])

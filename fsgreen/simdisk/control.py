@@ -28,13 +28,7 @@ LONGEST_B = 1 << 20
 
 
 class Control:
-    """The control socket of one server. Each question has a connection of its own.
-
-    Parameters
-    ----------
-    path : Path
-        The socket.
-    """
+    """The control socket of one server. Each question has a connection of its own."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -19,21 +19,14 @@ LAST_NS = 2**63
 
 @dataclass(frozen=True)
 class PowerTrace:
-    """The power of a disk over a span, on the host's monotonic clock.
-
-    Attributes
-    ----------
-    times_ns : list of int
-        The beginning of the span or a time before it, then the times at which the power changed.
-    power_uw : list of int
-        The power from each of these times on, in microwatts.
-    until_ns : int
-        The end of the span.
-    """
+    """The power of a disk over a span, on the host's monotonic clock."""
 
     times_ns: list[int]
+    """The beginning of the span or a time before it, then the times at which the power changed."""
     power_uw: list[int]
+    """The power from each of these times on, in microwatts."""
     until_ns: int
+    """The end of the span."""
 
 
 PowerSince = Callable[[int | None], PowerTrace]

@@ -32,21 +32,15 @@ READS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Own:
-    """A heuristic of one's own: it keeps a sequential count for each place that a file is read at.
-
-    Attributes
-    ----------
-    rule : callable
-        Gives the new count of a place: at 1 or less nothing is read ahead, at n as much as n - 1
-        reads, at most 128 KiB. What is read for the first time has a count of 1.
-    places : int
-        Of a file that are kept. With one, every read is of that place; with more, a read that is
-        farther than 64 KiB from all of them begins another, in the place of the one that was not
-        used for longest.
-    """
+    """A heuristic of one's own: it keeps a sequential count for each place of a file."""
 
     rule: Rule
+    """Gives the new count of a place: at 1 or less nothing is read ahead, at n as much as n - 1
+    reads, at most 128 KiB. What is read for the first time has a count of 1."""
     places: int = 1
+    """How many are kept of a file. With one, every read is of that place; with more, a read that is
+    farther than 64 KiB from all of them begins another, in the place of the one that was not used
+    for longest."""
 
     def begin(self) -> Callable[[int, int, int], int]:
         """Return a heuristic that has seen nothing: it takes file, offset and bytes of a read."""
@@ -78,27 +72,15 @@ def rates(
 ) -> pd.DataFrame:
     """Return what clients get of a server, in MB/s (10^6 B/s): a row for each way to read.
 
-    Nothing is measured: the disk and the server are simulated, and the same each time.
+    Nothing is measured: the disk and the server are simulated, and the same each time. There is a
+    column for each heuristic, one's own or one of the engine (default, always, slowdown or
+    cursors). What is asked is in `reads`: `files`, `streams`, `order`, `late_percent`,
+    `late_places`, `seed` (docs/readahead.md); `total_mib` is of all files together. `disk` is one
+    of `fsgreen-simdisk disks`, or a file like theirs. With `disk_reads_ahead` the disk reads ahead
+    into its own cache as well, as nearly all do; it hides much of what a server does. `settings` of
+    a heuristic of the engine are `cursors`, `slots`, `probes`; of all `window_kib`.
 
     Raises FsgreenError if the engine is not installed, too old, or refuses: in its own words.
-
-    Parameters
-    ----------
-    heuristics : mapping
-        By what it is called, a heuristic of the engine (default, always, slowdown or cursors) or
-        one's own; a column for each.
-    reads : mapping
-        By what it is called, what is asked: `files`, `streams`, `order`, `late_percent`,
-        `late_places`, `seed` (docs/readahead.md).
-    disk : str
-        One of `fsgreen-simdisk disks`, or a file like theirs.
-    total_mib : int
-        All files together.
-    disk_reads_ahead : bool
-        Whether the disk reads ahead into its own cache as well, as nearly all do; it hides much of
-        what a server does.
-    **settings : int
-        Of a heuristic of the engine: `cursors`, `slots`, `probes`; of all `window_kib`.
     """
     import pandas as pd
 

@@ -31,36 +31,23 @@ END_S = 5.0
 
 @dataclass(frozen=True)
 class Disk:
-    """What a server is started with.
-
-    Attributes
-    ----------
-    name : str
-        A disk of `fsgreen-simdisk disks`, or the path of a file like theirs.
-    write : str, optional
-        `back` or `through`: what the disk's cache does with writes; default: the disk's own.
-    clock : str
-        `real`, or `instant` for a disk that takes no time, to see what else does.
-    """
+    """What a server is started with."""
 
     name: str = DEFAULT_DISK
+    """A disk of `fsgreen-simdisk disks`, or the path of a file like theirs."""
     write: str | None = None
+    """`back` or `through`: what the disk's cache does with writes; default: the disk's own."""
     clock: str = "real"
+    """`real`, or `instant` for a disk that takes no time, to see what else does."""
 
 
 class Server:
     """A server of one disk, running; its file is `file`, its control socket that of `control`.
 
-    Raises FsgreenError if the program is not installed, or does not get ready: in its own words.
+    The disk's data, its mount and its socket go into `folder`, an existing one of ours. The owner
+    lock of the work folder stays taken until the server has ended.
 
-    Parameters
-    ----------
-    disk : Disk
-        What it serves.
-    folder : Path
-        An existing folder of ours, where the disk's data, its mount and its socket go.
-    lock_fd : int
-        The owner lock of the work folder: it stays taken until the server has ended.
+    Raises FsgreenError if the program is not installed, or does not get ready: in its own words.
     """
 
     def __init__(self, disk: Disk, folder: Path, *, lock_fd: int) -> None:

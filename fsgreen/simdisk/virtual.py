@@ -43,25 +43,15 @@ def replay(
     overrides: Mapping[str, Any] = {},
     **asked: bool,
 ) -> dict[str, Any]:
-    """Return the engine's report of requests that reach a disk at their times.
+    """Return the engine's report of requests that reach a disk in the order of their times.
 
-    Nothing is measured. Times in the report are in ns, energies in fJ, power in microwatts.
+    Nothing is measured. Times in the report are in ns, energies in fJ, power in microwatts. `disk`
+    is one of `fsgreen-simdisk disks`, or a file like theirs; `overrides` are its `depth`, `policy`,
+    `write`, `read_ahead_kib`. If nothing is asked for `standby_after_s`, the disk stops its
+    platters; 0: it never does, as all disks that ship do by default. `asked` is `power`, the power
+    drawn over time, or `log`: every request, where `stream` is its number.
 
     Raises FsgreenError if the engine is not installed, too old, or refuses: in its own words.
-
-    Parameters
-    ----------
-    disk : str
-        One of `fsgreen-simdisk disks`, or a file like theirs.
-    requests : iterable of Request
-        In the order of their times; in the log, `stream` is the number of a request.
-    standby_after_s : float, optional
-        For how long nothing is asked before the disk stops its platters; 0: it never does. Without
-        it, as the disk has it: all that ship never do.
-    overrides : mapping
-        `depth`, `policy`, `write`, `read_ahead_kib` of the disk.
-    **asked : bool
-        `power`: the power drawn over time; `log`: every request.
     """
     lines = [
         f"{number},{action},{sector},{sectors},{round(issued_s * 1e9)}"

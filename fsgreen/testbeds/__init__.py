@@ -135,37 +135,27 @@ def open_testbed(
 ) -> Testbed:
     """Open a testbed; use it in a `with` statement, or call its `close`.
 
+    `kind` is one of `kinds`, or `auto` for the best that works here; `describe()["why"]` says why.
+
+    - `folder`: loop, where the image lies (default /var/tmp, in memory /dev/shm). directory: the
+      existing directory (default: the folder for temporary files, /var/tmp where that is memory).
+      block: where the mount point and aged copies go (default /var/tmp). simdisk: where the disk's
+      data lie (default /dev/shm). vm: where the image of the guest's disk lies (default /var/tmp).
+    - `in_memory`: loop, vm: the image lies in RAM.
+    - `size_b`: loop, vm: size of the image. directory: free space needed. block: size of the disk
+      at least. simdisk: size of the file system at the start of the disk. Bytes.
+    - `scheduler`: set by all but directory, which records what it finds; simdisk has some that the
+      kernel no longer has.
+    - `disk`: simdisk, vm: which disk it is; the guest's is an image without one.
+    - `queue_depth`: simdisk, block: how many commands the disk takes at once.
+    - `listed`, `partition`: block: the disk, and the partition that is formatted, or all of it.
+    - `guest`: vm: what the guest is to be.
+    - `before`: block: what `host.before` returns, if settings of the host were changed for a time.
+      After a kill they go back first, and the disk then gets what is here, not what it was found
+      with.
+
     Raises FsgreenError if the kind is unknown, or cannot be had here; the error says how to mend
     it.
-
-    Parameters
-    ----------
-    kind : str
-        One of `kinds`, or `auto` for the best that works here; `describe()["why"]` says why.
-    folder : Path, optional
-        loop: where the image lies (default /var/tmp, in memory /dev/shm). directory: the existing
-        directory (default: the folder for temporary files, /var/tmp where that is memory). block:
-        where the mount point and aged copies go (default /var/tmp). simdisk: where the disk's data
-        lie (default /dev/shm). vm: where the image of the guest's disk lies (default /var/tmp).
-    in_memory : bool
-        loop, vm: the image lies in RAM.
-    size_b : int
-        loop, vm: size of the image. directory: free space needed. block: size of the disk at least.
-        simdisk: size of the file system at the start of the disk. Bytes.
-    scheduler : str, optional
-        I/O scheduler, set by all but directory, which records what it finds; simdisk has some that
-        the kernel no longer has.
-    disk : Disk, optional
-        simdisk, vm: which disk it is; the guest's is an image without one.
-    queue_depth : int, optional
-        simdisk, block: how many commands the disk takes at once.
-    listed, partition : ListedDisk, int, optional
-        block: the disk, and the partition of it that is formatted; all of it by default.
-    guest : GuestAsked, optional
-        vm: what the guest is to be.
-    before : mapping, optional
-        block: what `host.before` returns, if settings of the host were changed for a time. After a
-        kill they go back first, and the disk then gets what is here, not what it was found with.
     """
     why = "asked for"
     if kind == "auto":

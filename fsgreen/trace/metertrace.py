@@ -39,20 +39,11 @@ Spans = Sequence[tuple[float, float]]
 class MeterTrace:
     """The reduced trace of one meter. Its readings are fed in pieces.
 
-    Parameters
-    ----------
-    info : MeterInfo
-        The meter.
-    spans : sequence of (start_s, end_s)
-        The spans of energies, budgets and flaws. Methods take the place of a span, from 0.
-    edges_s : array_like
-        Rising times, shape (k + 1,), between which `series_w` returns the power.
-    bins_s : array_like
-        The same for `binned_w`.
-    clock : ClockFit, optional
-        The fit that converted the times to the host's clock; None if they are the host's own.
-    means : bool
-        Whether a power is the mean since the previous reading. Then an energy is a sum of rows.
+    `spans` (start_s, end_s) are those of energies, budgets and flaws. Methods take the place of a
+    span, from 0. `series_w` returns the power between rising times `edges_s`, shape (k + 1,), and
+    `binned_w` that between `bins_s`. `clock` is the fit that converted the times to the host's
+    clock; None if they are the host's own. With `means`, a power is the mean since the previous
+    reading, and an energy is a sum of rows.
     """
 
     def __init__(

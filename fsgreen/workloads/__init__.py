@@ -52,22 +52,14 @@ def load_workload(
 ) -> Workload:
     """Return a workload at a scale.
 
-    Raises FsgreenError if there is no such workload, or the scale is not above 0.
+    `name` is one of `names()`, one that a study has `declared` (a `command` with its `reader`, a
+    `driver` with its `options`, or the names of several that run `together`), an entry point of
+    `driver.GROUP`, or the path of a text of your own, which ends in `.f`. `scale` is the share of
+    the published size: of the number of files (their sizes stay), or, where there are always ten
+    files as in `oltp`, of their size. `levels` are those of the factors of workloads, by name; None
+    is not set. A text gets those that are set as variables: `readers` of `sequential-readers`, say.
 
-    Parameters
-    ----------
-    name : str
-        One of `names()`, one that is declared, an entry point of `driver.GROUP`, or the path of a
-        text of your own, which ends in `.f`.
-    scale : float
-        Share of the published size: of the number of files (their sizes stay), or, where there
-        are always ten files as in `oltp`, of their size.
-    levels : mapping, optional
-        Levels of the factors of workloads, by name; None is not set. A text gets those that are
-        set as variables: `readers` of `sequential-readers`, say.
-    declared : mapping, optional
-        Workloads that a study declares, by name: a `command` with its `reader`, a `driver` with its
-        `options`, or the names of several that run `together`.
+    Raises FsgreenError if there is no such workload, or the scale is not above 0.
     """
     levels, declared = levels or {}, declared or {}
     if name.endswith(".f") and Path(name).is_file():

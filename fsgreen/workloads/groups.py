@@ -43,15 +43,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """A group, in one tree or in several.
-
-    Attributes
-    ----------
-    places : mapping of str to Place
-        Where it is, for each of its controllers.
-    """
+    """A group, in one tree or in several."""
 
     places: Mapping[str, Place]
+    """Where it is, for each of its controllers."""
 
     @property
     def folders(self) -> Sequence[Path]:

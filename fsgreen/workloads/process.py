@@ -32,29 +32,20 @@ GRACE_S = 10.0
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that has ended.
-
-    Attributes
-    ----------
-    status : int
-        Its exit status; below 0, the signal that ended it.
-    output, errors : str
-        What it wrote.
-    start_s, end_s : float
-        When it began and ended, in host monotonic seconds.
-    usage : resource.struct_rusage
-        What it, and those that it waited for, took of the machine.
-    stopped : bool
-        Whether it was asked to end.
-    """
+    """A program that has ended."""
 
     status: int
+    """Its exit status; below 0, the signal that ended it."""
     output: str
     errors: str
+    """What it wrote to its standard output, and to its standard error."""
     start_s: float
     end_s: float
+    """When it began and ended, in host monotonic seconds."""
     usage: resource.struct_rusage
+    """What it, and those that it waited for, took of the machine."""
     stopped: bool
+    """Whether it was asked to end."""
 
     @property
     def signal_name(self) -> str | None:
@@ -72,18 +63,8 @@ def run(
 ) -> Finished:
     """Run a program to its end; whatever happens, nothing of its process group is left.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments.
-    stop : threading.Event, optional
-        Asks it to end early (SIGTERM) once it is set; it is killed `GRACE_S` later.
-    limit_s : float, optional
-        The same after so many seconds.
-    directory : Path, optional
-        Where it runs; where the harness does by default.
-    hear : callable, optional
-        Called with each whole line that it writes to its standard error, while it runs.
+    `stop` asks it to end early (SIGTERM) once it is set, as does `limit_s`; it is killed `GRACE_S`
+    later. `hear` is called with each whole line that it writes to its standard error meanwhile.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         lines = _Lines(errors, hear)

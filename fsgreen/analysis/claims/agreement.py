@@ -14,14 +14,8 @@ from fsgreen.claims import ABOVE, Band, about, band
 def band_of(selector: Selector, number: Mapping[str, Any] | None, bound: float) -> Band:
     """Return the band in which the estimate of a selector agrees.
 
-    Parameters
-    ----------
-    selector : Selector
-        What is asked of cells.
-    number : mapping, optional
-        The published number that it names, with the relation that it names.
-    bound : float
-        Relative difference within which two cells are equal.
+    `number` is the published one that the selector names, with the relation that it names. `bound`
+    is the relative difference within which two cells are equal.
     """
     match selector:
         case Order():

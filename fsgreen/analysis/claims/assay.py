@@ -25,21 +25,14 @@ them by less than 0.005."""
 
 @dataclass(frozen=True)
 class Precision:
-    """The precision of an estimate.
-
-    Attributes
-    ----------
-    error : float
-        The standard error; of the logarithm if `of_logs`.
-    degrees : float
-        The degrees of freedom of that error.
-    of_logs : bool
-        Whether the estimate is a ratio, whose interval is symmetric in the logarithm.
-    """
+    """The precision of an estimate."""
 
     error: float
+    """The standard error; of the logarithm if `of_logs`."""
     degrees: float
+    """The degrees of freedom of that error."""
     of_logs: bool = True
+    """Whether the estimate is a ratio, whose interval is symmetric in the logarithm."""
 
     @classmethod
     def of(cls, ours: Estimate) -> Precision | None:
@@ -69,16 +62,8 @@ def probabilities(target: Band, known: Precision, bound: float) -> Mapping[Verdi
     As a Student interval assumes, the estimate is normal around the truth, and its variance is
     distributed as chi squared over the degrees of freedom. For each of `NODES` quantiles of the
     variance, the verdict changes at a few values of the estimate. The probabilities of the ranges
-    between these values are exact.
-
-    Parameters
-    ----------
-    target : Band
-        What is claimed.
-    known : Precision
-        The precision of the estimate.
-    bound : float
-        The relative difference that counts as one, as a share.
+    between these values are exact. `bound` is the relative difference that counts as one, as a
+    share.
     """
     to, back = _scale(known.of_logs)
     truth, chance = to(claimed(target, bound)), Counter[Verdict]()

@@ -23,14 +23,9 @@ def model_error_percent(together: pd.DataFrame, told: pd.DataFrame) -> pd.Series
     """Return, per row of virtual time, its difference from real time in per cent; NaN in others.
 
     Both clocks must be of the same cells (`detail`), as the worst of several parts may be of
-    different cells in each clock.
-
-    Parameters
-    ----------
-    together : DataFrame
-        A row for each part and basis, with what real time decided.
-    told : DataFrame
-        The parts of each campaign, including what virtual time gave but does not decide.
+    different cells in each clock. `together` has a row for each part and basis, with what real time
+    decided; `told` has the parts of each campaign, including what virtual time gave but does not
+    decide.
     """
     in_state = told[told["verdict"] != OTHER_STATE]
     keys = _without_clock(together)

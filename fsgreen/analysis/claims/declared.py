@@ -35,30 +35,19 @@ NEEDS: Mapping[str, str] = {"wall-meter": "a meter at the wall (modelled power d
 
 @dataclass(frozen=True)
 class Claims:
-    """The claims of a study, and how each is tested.
-
-    Attributes
-    ----------
-    study : str
-        The name of the study.
-    stated : mapping
-        What is claimed, by slug, as in `data/reference/claims.yaml`.
-    entries : mapping
-        How each claim is tested, by slug.
-    needs : mapping
-        Texts of the needs of tests, by name.
-    cells : mapping
-        Levels of the cells that have a name, by name.
-    states : mapping
-        The states that claims are about, by name.
-    """
+    """The claims of a study, and how each is tested: mappings by slug or by name."""
 
     study: str
     stated: Mapping[str, Mapping[str, Any]]
+    """What is claimed, by slug, as in `data/reference/claims.yaml`."""
     entries: Mapping[str, Entry]
+    """How each claim is tested, by slug."""
     needs: Mapping[str, str]
+    """Texts of the needs of tests."""
     cells: Mapping[str, Levels]
+    """Levels of the cells that have a name."""
     states: Mapping[str, State]
+    """The states that claims are about."""
 
     @classmethod
     def of(
@@ -66,15 +55,10 @@ class Claims:
     ) -> Claims:
         """Read the claims of a study. A study without a file of claims has none.
 
-        Raises FsgreenError with everything that is wrong in the files, by line.
+        `checks` and `recomputed` name functions in the paper's package: those that a `check` may
+        name, and the slugs of the claims that may be `published`.
 
-        Parameters
-        ----------
-        study : str
-            The name of the study.
-        checks, recomputed : collection of str
-            Names of the functions in the paper's package: those that a `check` may name, and the
-            slugs of the claims that may be `published`.
+        Raises FsgreenError with everything that is wrong in the files, by line.
         """
         document, needs, cells = declared(study, "claims"), needs_of(study), cells_of(study)
         states = states_of(study)

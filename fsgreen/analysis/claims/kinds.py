@@ -45,43 +45,31 @@ Cells = Annotated[tuple[Levels, ...], BeforeValidator(_cells)]
 
 
 class Selector(Declared):
-    """Cells that a claim is about, and what is claimed of them.
-
-    Attributes
-    ----------
-    of : list of cells
-        Levels by factor. `cell` is the name of a cell of `cells.yaml`, or a configuration such as
-        `ext3/dtlg`.
-    where, for_each : mapping
-        Levels that all cells have. There is a part for each combination of levels of `for_each`.
-    number : int, optional
-        The place of the published number in the claim, from 0.
-    op : Relation, optional
-        How our number relates to the published one, in place of the claim's own word.
-    metric : str, optional
-        A metric, or a column of `trials.csv`; needed if the published number names none.
-    what, published : str, optional
-        The name of the part, and the words of the paper. `{of}`, `{against}` and `{FACTOR}` stand
-        for names of cells and levels.
-    requires : str, optional
-        The name of a need: a precondition without which the part decides nothing.
-    state : list of str
-        Names of states that the cells must be in, besides those of the claim.
-    built : bool
-        Whether the model was made to agree: then the part holds by construction.
-    """
+    """Cells that a claim is about, and what is claimed of them."""
 
     of: Cells
+    """Levels by factor. `cell` is the name of a cell of `cells.yaml`, or a configuration such as
+    `ext3/dtlg`."""
     where: Levels = Field(default_factory=dict)
     for_each: dict[str, tuple[factors.Level, ...]] = Field(default_factory=dict)
+    """`where` and `for_each` are levels that all cells have. There is a part for each combination
+    of levels of `for_each`."""
     number: int | None = Field(default=None, ge=0)
+    """The place of the published number in the claim, from 0."""
     op: Relation | None = None
+    """How our number relates to the published one, in place of the claim's own word."""
     metric: str | None = None
+    """A metric, or a column of `trials.csv`; needed if the published number names none."""
     what: str | None = None
     published: str | None = None
+    """The name of the part (`what`), and the words of the paper. `{of}`, `{against}` and `{FACTOR}`
+    stand for names of cells and levels."""
     requires: str | None = None
+    """The name of a need: a precondition without which the part decides nothing."""
     state: tuple[str, ...] = ()
+    """Names of states that the cells must be in, besides those of the claim."""
     built: bool = False
+    """Whether the model was made to agree: then the part holds by construction."""
 
 
 class Comparing(Selector):

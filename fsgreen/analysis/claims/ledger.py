@@ -72,17 +72,9 @@ numbers of the paper, and the published numbers of the claim."""
 
 
 def functions_of(module: Mapping[str, Any], asked: str) -> dict[str, Check]:
-    """Return the functions of a module whose parameters are `asked` and `numbers`, by name.
+    """Return a module's public functions whose parameters are `asked` and `numbers`, by name.
 
-    The name has no leading underscore. It is that of a check in `claims.yaml`, or the slug of the
-    claim that the function recomputes.
-
-    Parameters
-    ----------
-    module : mapping
-        The globals of the module.
-    asked : str
-        The name of the first parameter.
+    Their names are those of checks in `claims.yaml`, or slugs of claims that they recompute.
     """
     return {
         name.removeprefix("_"): function
@@ -102,22 +94,11 @@ def judge_claims(
 ) -> dict[str, list[Part]]:
     """Return the parts of every claim, by slug.
 
-    A test on a source decides first. If none can, the paper's own numbers decide. A claim that
-    neither decides is not testable here. A part is refused only if its refusal holds after a
-    correction for all parts of its claim (`refusals.of_claim`).
-
-    Parameters
-    ----------
-    claims : Claims
-        What is claimed, and how it is tested.
-    sources : mapping
-        The sources of the tests, by the kind of testbed.
-    checks : mapping
-        Functions that return parts that no selector can declare, by name.
-    recomputed : mapping
-        Functions that recompute a claim from printed numbers, by slug.
-    printed : object
-        The printed numbers, passed to those functions.
+    A test on a source decides first. If none can, the paper's own numbers decide: `recomputed` has
+    functions of `printed` by slug. A claim that neither decides is not testable here. A part is
+    refused only if its refusal holds after a correction for all parts of its claim
+    (`refusals.of_claim`). `sources` are by the kind of testbed; `checks` return by their name the
+    parts that no selector can declare.
     """
     ledger = {}
     for slug, claim in claims.stated.items():

@@ -31,10 +31,7 @@ def of_claim(parts: Sequence[Part]) -> list[Part]:
 
     One part is enough to refuse a claim. So the chance to refuse a right claim grows with the
     number of its parts. That all parts hold needs no correction (an intersection-union test).
-
-    References
-    ----------
-    Holm 1979, a simple sequentially rejective multiple test procedure.
+    Source: Holm 1979, a simple sequentially rejective multiple test procedure.
     """
     corrected, left = list(parts), sum(map(_by_chance, parts))
     doubtful = sure = {nth for nth, part in enumerate(parts) if part.verdict in REFUSED}

@@ -37,18 +37,8 @@ def selected(
 ) -> list[Part]:
     """Return the parts of a claim that its selectors declare.
 
-    Parameters
-    ----------
-    entry : Entry
-        How the claim is tested.
-    numbers : sequence of mappings
-        The published numbers of the claim.
-    source : Source
-        What it is tested on.
-    named : mapping
-        Cells that the selectors mention by name.
-    states : mapping
-        States that trials are to be in, by name.
+    `numbers` are those published for it. `named` are cells that selectors mention by name, `states`
+    those that trials are to be in.
     """
     parts = []
     for _, _, selector in entry.selectors:

@@ -34,43 +34,29 @@ TRIALS, DEVIATION = OF_CELLS = ("trials", "deviation")
 
 @dataclass(frozen=True)
 class Source:
-    """Trials, and what it takes to judge claims on them.
-
-    Attributes
-    ----------
-    trials : DataFrame
-        The table `trials.csv`, or one like it.
-    bound : float
-        Relative difference within which two cells are equal, from the plan.
-    needs : mapping
-        Texts for what a test would take, by name; a level of that name is one that nothing has.
-    boundary : str
-        What the power of the trials includes; `modelled` power decides nothing (rule 19).
-    gate : Gate, optional
-        Knows what a campaign held; in virtual time there is nothing that was not declared.
-    clock : str
-        Real or virtual time, where a study has both.
-    treatments : sequence of str
-        Factors over which cells share the model of their scatter; without any there is no model.
-    spelled : callable
-        Gives a cell as people write it.
-    of_each_reader : sequence of str
-        Metrics of single readers, which a total hides from the gate.
-    inherent : mapping
-        What is so of all trials by how they are made, by columns of a trial's state: virtual time
-        has no counters.
-    """
+    """Trials, and what it takes to judge claims on them."""
 
     trials: pd.DataFrame
+    """The table `trials.csv`, or one like it."""
     bound: float
+    """Relative difference within which two cells are equal, from the plan."""
     needs: Mapping[str, str]
+    """Texts for what a test would take, by name; a level of that name is one that nothing has."""
     boundary: str = ""
+    """What the power of the trials includes; `modelled` power decides nothing (rule 19)."""
     gate: Gate | None = None
+    """Knows what a campaign held; in virtual time there is nothing that was not declared."""
     clock: str = ""
+    """Real or virtual time, where a study has both."""
     treatments: Sequence[str] = TREATMENTS
+    """Factors over which cells share the model of their scatter; without any there is no model."""
     spelled: Callable[[Cell], str] = field(default=spelled, repr=False)
+    """Gives a cell as people write it."""
     of_each_reader: Sequence[str] = ()
+    """Metrics of single readers, which a total hides from the gate."""
     inherent: Mapping[str, float] = field(default_factory=dict)
+    """What is so of all trials by how they are made, by columns of a trial's state: virtual time
+    has no counters."""
 
     @cached_property
     def scatters(self) -> Scatters:

@@ -42,32 +42,22 @@ def _levels(value: Any) -> Any:
 
 
 class State(Declared):
-    """A state that claims are about. Trials in another state decide nothing about them.
-
-    Attributes
-    ----------
-    says : str
-        The state in words, for example "reads come from the device".
-    of : mapping
-        Levels of the cells that must be in the state. Empty means every cell of a part.
-    holds : mapping
-        Limits by column of `trials.csv`, for each trial.
-    one_is_enough : bool
-        Whether it is enough that one cell of a part is in the state.
-    way : str
-        How to bring trials into the state.
-    why : str
-        In place of `holds` and `way`: why trials in any state decide.
-    """
+    """A state that claims are about. Trials in another state decide nothing about them."""
 
     says: str
+    """The state in words, for example "reads come from the device"."""
     of: Annotated[dict[str, tuple[factors.Level, ...]], BeforeValidator(_levels)] = Field(
         default_factory=dict
     )
+    """Levels of the cells that must be in the state. Empty means every cell of a part."""
     holds: dict[str, Annotated[Limits, BeforeValidator(_limits)]] = Field(default_factory=dict)
+    """Limits by column of `trials.csv`, for each trial."""
     one_is_enough: bool = False
+    """Whether it is enough that one cell of a part is in the state."""
     way: str = ""
+    """How to bring trials into the state."""
     why: str = ""
+    """In place of `holds` and `way`: why trials in any state decide."""
 
     @model_validator(mode="after")
     def _asks_or_says_why(self) -> State:

@@ -174,14 +174,8 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
     """Return a row per claim: its verdict by each kind of evidence, and that of the strongest.
 
     `scope` is `part` where that kind did not test all parts of the claim. `campaigns_count` is how
-    many campaigns are behind it: 0 where models computed it without a trial.
-
-    Parameters
-    ----------
-    parts : DataFrame
-        As `parts_together` gives them.
-    statements : mapping
-        What each claim says, by slug.
+    many campaigns are behind it: 0 where models computed it without a trial. `statements` are what
+    claims say, by slug; `parts` as `parts_together` gives them.
     """
     rows = []
     for slug, statement in statements.items():

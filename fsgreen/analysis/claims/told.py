@@ -37,14 +37,9 @@ Told = Mapping[str, pd.DataFrame]
 
 
 def tell(campaign: str, *, shipped: bool) -> None:
-    """Put what a campaign says beside what others of its study do, for their ledger.
+    """Put what a judged campaign says beside what others of its study do, for their ledger.
 
-    Parameters
-    ----------
-    campaign : str
-        Its verdicts have been made.
-    shipped : bool
-        Whether it is one that the pipeline analyses.
+    `shipped` means that the pipeline analyses it.
     """
     plan, identity = read_plan(campaign), read_identity(campaign)
     parts, testbed = read_table(campaign, "claim_parts"), identity["testbed"]
@@ -60,16 +55,9 @@ def tell(campaign: str, *, shipped: bool) -> None:
 
 
 def as_told(parts: pd.DataFrame, *, testbed: str, **about: str) -> pd.DataFrame:
-    """Return the parts that have a verdict, as a campaign tells them; of their claims also others.
+    """Return the parts of `claim_parts.csv` that have a verdict; of their claims also others.
 
-    Parameters
-    ----------
-    parts : DataFrame
-        The table `claim_parts.csv`.
-    testbed : str
-        The kind of testbed.
-    **about : str
-        `campaign`, `profile` and `place`.
+    `about` are `campaign`, `profile` and `place`; `testbed` is a kind of testbed.
     """
     basis, elsewhere = parts["basis"].fillna(""), parts["verdict"] == OTHER_STATE
     decided = basis.ne("")
@@ -101,14 +89,8 @@ def _place(plan: Plan, identity: Mapping[str, Any]) -> str:
 def told(study: str, *, own: bool) -> dict[str, pd.DataFrame]:
     """Return what the campaigns of a study say that were judged here.
 
-    Raises FsgreenError if another version of fsgreen judged one of them.
-
-    Parameters
-    ----------
-    study : str
-        Its name.
-    own : bool
-        Also those that the pipeline does not analyse.
+    `own` adds those that the pipeline does not analyse. Raises FsgreenError if another version of
+    fsgreen judged one of them.
     """
     files = {
         file.stem: file

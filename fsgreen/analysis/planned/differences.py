@@ -16,43 +16,27 @@ from fsgreen.design import Cell, Comparison
 
 @dataclass(frozen=True)
 class Telling:
-    """The differences that a plan can show in a metric of a workload.
-
-    Attributes
-    ----------
-    workload, metric : str
-        Their names.
-    comparisons : int
-        The number of comparisons in the largest family, for which p-values are corrected (rule 38).
-    half_width_percent : float
-        The average half-width of the interval of a ratio; NaN without a pilot that tells.
-    smallest_percent : float
-        The smallest difference that four of five campaigns show after that correction.
-    alone_percent : float
-        The same, for a comparison that is the only one.
-    """
+    """The differences that a plan can show in a metric of a workload."""
 
     workload: str
     metric: str
     comparisons: int
+    """The number of comparisons in the largest family, for which p-values are corrected (rule
+    38)."""
     half_width_percent: float
+    """The average half-width of the interval of a ratio; NaN without a pilot that tells."""
     smallest_percent: float
+    """The smallest difference that four of five campaigns show after that correction."""
     alone_percent: float
+    """The same, for a comparison that is the only one."""
 
 
 def tellings(
     planned: Planned, comparisons: Sequence[Comparison], metrics: Sequence[str]
 ) -> list[Telling]:
-    """Return the differences that a plan can show, by workload and metric, if cells scatter alike.
+    """Return the differences that a plan can show, by workload and metric.
 
-    Parameters
-    ----------
-    planned : Planned
-        The cells of the plan, with the pilot.
-    comparisons : sequence of Comparison
-        What its study compares.
-    metrics : sequence of str
-        The metrics in which it compares.
+    Cells are taken to scatter alike.
     """
     pairs = [*pairs_of(planned.trials, comparisons, planned.treatments)]
     rows = []

@@ -31,21 +31,13 @@ MANY = 100
 
 @dataclass(frozen=True)
 class Prospect:
-    """A part of a claim, before it is measured.
-
-    Attributes
-    ----------
-    slug : str
-        The slug of the claim.
-    part : Part
-        The part. Its `ours` is an `Expected`, or None if the plan lacks a cell.
-    bound : float
-        The bound of equivalence as a share: smaller relative differences count as none.
-    """
+    """A part of a claim, before it is measured."""
 
     slug: str
     part: Part
+    """Its `ours` is an `Expected`, or None if the plan lacks a cell."""
     bound: float
+    """The bound of equivalence as a share: smaller relative differences count as none."""
 
     @property
     def decidable(self) -> bool:

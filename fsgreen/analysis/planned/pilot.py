@@ -21,34 +21,21 @@ from fsgreen.trial import Trial, list_trials
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A campaign whose trials scatter as those of a plan will.
-
-    Attributes
-    ----------
-    name : str
-        The name of the campaign.
-    plan : Plan
-        Its plan.
-    testbed : str
-        The kind of its testbed.
-    source : Source
-        Its trials.
-    pace : Pace, optional
-        How long its trials took.
-    turns : mapping
-        Components of variance by workload, if its cells took turns.
-    left_x : mapping
-        By workload, the share of an interval's width that would be left if cells took turns; only
-        where they did not.
-    """
+    """A campaign whose trials scatter as those of a plan will."""
 
     name: str
     plan: Plan
     testbed: str
+    """The kind of its testbed."""
     source: Source
+    """Its trials."""
     pace: Pace | None = None
+    """How long its trials took."""
     turns: Mapping[str, stats.TurnComponents] = field(default_factory=dict)
+    """Components of variance by workload, if its cells took turns."""
     left_x: Mapping[str, float] = field(default_factory=dict)
+    """By workload, the share of an interval's width that would be left if cells took turns; only
+    where they did not."""
     _known: dict[tuple[str, Cell], stats.Components] = field(default_factory=dict)
     _estimates: dict[tuple[str, Cell, Cell | None, str | None], stats.Estimate] = field(
         default_factory=dict

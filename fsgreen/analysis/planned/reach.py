@@ -13,18 +13,12 @@ from fsgreen.claims import Band, Part
 
 @dataclass(frozen=True)
 class Reach:
-    """How precise an estimate becomes with each block.
-
-    Attributes
-    ----------
-    error : float
-        Standard error with one block; of the logarithm if `of_logs`.
-    degrees : float
-        Degrees of freedom that each block beyond the first brings.
-    """
+    """How precise an estimate becomes with each block."""
 
     error: float
+    """Standard error with one block; of the logarithm if `of_logs`."""
     degrees: float
+    """Degrees of freedom that each block beyond the first brings."""
     of_logs: bool = True
 
     def after(self, blocks: int) -> Precision | None:

@@ -38,20 +38,12 @@ PLACE = "fsgreen/job.json"
 
 
 def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = LIMIT_S) -> bytes:
-    """Run a job; return its output, a line of JSON for each trial.
+    """Run a job as in `stacks.guest.job`; return its output, a line of JSON for each trial.
+
+    The disk is in the guest's memory. Another seed of the guest's random numbers gives another
+    sample. `limit_s` is real time on this machine.
 
     Raises FsgreenError if the job cannot be run, is not done in time, or ends early.
-
-    Parameters
-    ----------
-    job : mapping
-        The job, as in `stacks.guest.job`.
-    disk_b : int
-        Size of its disk in bytes. The disk is in the guest's memory.
-    seed : int
-        Seed of the guest's random numbers. Another seed gives another sample.
-    limit_s : float
-        Limit of its real time on this machine.
     """
     boot.require()
     image = guest_image.ensure()

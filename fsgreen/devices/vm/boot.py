@@ -49,40 +49,25 @@ SERVED = "served/disk"
 
 @dataclass(frozen=True)
 class Machine:
-    """The guest's machine.
-
-    Attributes
-    ----------
-    clock : Clock
-        The clock of the guest.
-    drive : Drive
-        The disk of the guest.
-    memory_mib : int
-        The memory of the guest. Its image takes about 200 MiB of it.
-    cores : int
-        The number of its processors; one in virtual time.
-    seed : int
-        The seed of its random numbers in virtual time.
-    dirty_mib : int, optional
-        The limit of its dirty pages. The default is its kernel's own limit.
-    drive_mib_s, drive_iops : int, optional
-        The limits of its disk: MiB per second, requests per second.
-    drive_zone_mib : int, optional
-        The size of a zone if its NVMe disk is zoned.
-    simulated_b : int, optional
-        The bytes of a simulated disk that it sees. Without it, its disk is an image.
-    """
+    """The guest's machine: its clock, its disk, and what limits them."""
 
     clock: Clock
     drive: Drive = "virtio"
     memory_mib: int = 1024
+    """The memory of the guest. Its image takes about 200 MiB of it."""
     cores: int = 2
+    """The number of its processors; one in virtual time."""
     seed: int = 1
+    """The seed of its random numbers in virtual time."""
     dirty_mib: int | None = None
+    """The limit of its dirty pages. The default is its kernel's own limit."""
     drive_mib_s: int | None = None
     drive_iops: int | None = None
+    """The limits of its disk: MiB per second (`drive_mib_s`), requests per second."""
     drive_zone_mib: int | None = None
+    """The size of a zone if its NVMe disk is zoned."""
     simulated_b: int | None = None
+    """The bytes of a simulated disk that it sees. Without it, its disk is an image."""
 
 
 def require() -> str:

@@ -25,17 +25,11 @@ for data, metadata, chunk tree and log, and one for relocation."""
 class OwnDrive:
     """An image in the work folder, or a null block device in the memory of the guest.
 
-    Attributes
-    ----------
-    size_b : int
-        The bytes that the guest sees.
-    asked : mapping
-        The disk that the guest must bring up, as `GuestDisk` takes it.
-    simulated_b : int, optional
-        The same as `size_b` if it is the beginning of a simulated disk, else None.
+    The guest sees `size_b` bytes, and must bring up the disk `asked`, as `GuestDisk` takes it.
     """
 
     simulated_b: int | None = None
+    """The same as `size_b` if it is the beginning of a simulated disk, else None."""
 
     def __init__(
         self,

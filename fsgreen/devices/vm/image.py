@@ -87,20 +87,14 @@ BUILD_B = 1200 << 20
 
 @dataclass(frozen=True)
 class Image:
-    """What QEMU starts.
-
-    Attributes
-    ----------
-    kernel, initrd : Path
-        The kernel, and the archive with which it begins.
-    manifest : dict
-        Debian's suite, the version of the kernel, the version and SHA-256 of each package by name,
-        and the SHA-256 of the files and of fsgreen's code in the guest.
-    """
+    """What QEMU starts."""
 
     kernel: Path
     initrd: Path
+    """The archive with which the kernel begins."""
     manifest: dict[str, Any]
+    """Debian's suite, the version of the kernel, the version and SHA-256 of each package by name,
+    and the SHA-256 of the files and of fsgreen's code in the guest."""
 
     @property
     def sha256(self) -> str:

@@ -78,14 +78,9 @@ class Package(NamedTuple):
 
 
 class Apt:
-    """apt in a folder of its own.
+    """apt in a folder of its own, for its lists and what it downloads.
 
     Raises FsgreenError if this machine has no apt, or none of Debian's keys.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it keeps its lists and what it downloads.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -41,13 +41,8 @@ class Correction:
 def calibrate(steps: Sequence[tuple[float, Readings]], quantity: str = "current_a") -> Correction:
     """Fit a correction to readings taken at known values, by least squares.
 
-    Parameters
-    ----------
-    steps : sequence of (float, Readings)
-        At least two different values of a reference instrument, each with the readings meanwhile.
-        Readings with a flag are left out.
-    quantity : str
-        `current_a`, `voltage_v` or `power_w`.
+    Each step is a value of a reference instrument, of at least two, with the readings meanwhile;
+    those with a flag are left out. `quantity` is `current_a`, `voltage_v` or `power_w`.
     """
     known = np.array([value for value, _ in steps])
     shown = np.array([_mean(readings, quantity) for _, readings in steps])

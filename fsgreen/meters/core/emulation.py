@@ -55,21 +55,10 @@ same power again."""
 class EmulatedMeter:
     """A meter of `driver` that reads an emulator. If it was closed, it starts a new emulator.
 
-    Parameters
-    ----------
-    driver : Driver
-        The driver that reads the emulator. Its settings are `table` and those of the emulator.
-    table : mapping
-        The settings of the meter, without those that connect to the emulator.
-    make : EmulatorOf or DiskEmulatorOf
-        Makes the emulator.
-    power : callable
-        Returns the power, as `make` takes it. If its last call raised FsgreenError, a meter that
-        fails raises the same error.
-    covers : sequence of str
-        The parts whose power it is.
-    source : str
-        The source of the power, for the record.
+    Its settings are `table` and those of the emulator that `make` makes. `power` is called as
+    `make` takes it; if its last call raised FsgreenError, a meter
+    that fails raises the same error. `covers` are the
+    parts whose power it is, `source` says for the record where it comes from.
     """
 
     def __init__(

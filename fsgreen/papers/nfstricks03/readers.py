@@ -100,21 +100,15 @@ class Runs:
     def sample(self, setup: Cell, metric: str) -> pd.DataFrame:
         """Return a metric of a setup, trial by trial.
 
-        Raises FsgreenError if there is no such metric.
+        `rate`: MiB read over seconds until the last reader was done (nfstricks03, 4.3); `elapsed`:
+        those seconds; `finish N`: seconds until N readers were done; `spread`: the time of the last
+        reader over that of the first; `bend`: the share of the variance of times that a straight
+        line by rank leaves; `step N`: the time from the Nth to the next, over the mean of all such
+        times; `reordered`: the share of requests that were served before an older one; `late`: the
+        share of reads that a server took up after one that its client had numbered later; `ahead`:
+        what a server asked for ahead, for each byte that was read.
 
-        Parameters
-        ----------
-        setup : Cell
-            What was run.
-        metric : str
-            `rate`: MiB read over seconds until the last reader was done (nfstricks03, 4.3);
-            `elapsed`: those seconds; `finish N`: seconds until N readers were done;
-            `spread`: the time of the last reader over that of the first; `bend`: the share of the
-            variance of times that a straight line by rank leaves; `step N`: the time from the Nth
-            to the next, over the mean of all such times; `reordered`: the share of requests that
-            were served before an older one; `late`: the share of reads that a server took up after
-            one that its client had numbered later; `ahead`: what a server asked for ahead, for
-            each byte that was read.
+        Raises FsgreenError if there is no such metric.
         """
         cell, last = self.cell(setup), setup["readers"]
         name, _, rank = metric.partition(" ")

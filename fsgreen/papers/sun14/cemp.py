@@ -61,15 +61,8 @@ class Leader(NamedTuple):
 def leaders(cells: pd.DataFrame, workload: str, printed: Printed) -> list[Leader]:
     """Return by each criterion the pair that leads here, if one can, and the one in print.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`. Of the paper's pairs that ran and have a steady state (rule 24) the
-        first leads; others may not be told from it.
-    workload : str
-        `varmail`, `fileserver` or `webserver`.
-    printed : Printed
-        The printed ranges of power.
+    Of the paper's pairs that ran and have a steady state (rule 24) the first leads; others may not
+    be told from it.
     """
     of_paper = (cells["workload"] == f"{workload}-sun14") & cells["scheduler"].isin(SCHEDULERS)
     points = printed.points(str(NUMBERS[workload]))
@@ -90,12 +83,7 @@ def leaders(cells: pd.DataFrame, workload: str, printed: Printed) -> list[Leader
 def over_time(cells: pd.DataFrame, bins: pd.DataFrame, workload: str, printed: Printed) -> Figure:
     """Return the power over time of the pairs that lead here, above that of those in print.
 
-    Parameters
-    ----------
-    cells, workload, printed
-        As for `leaders`.
-    bins : DataFrame
-        The table of `disk.of_disk`.
+    `bins` is the table of `disk.of_disk`.
     """
     figure = new(3.6)
     of_workload = bins[bins["workload"] == f"{workload}-sun14"]

@@ -61,14 +61,8 @@ def write(campaign: str) -> Path:
 def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = None) -> Figure:
     """Return performance, power and AI of each file system, grouped by scheduler.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The table `cells.csv`.
-    workload : str
-        `varmail`, `fileserver` or `webserver`.
-    printed : DataFrame, optional
-        Table 3: the published values of SSD-I under CFQ, by file system; its watts are drawn.
+    `printed` is table 3, the published values of SSD-I under CFQ by file system; its watts are
+    drawn.
     """
     chosen = cells[cells["workload"] == f"{workload}-sun14"]
     figure = new(2.6)

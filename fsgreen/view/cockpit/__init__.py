@@ -14,25 +14,12 @@ __all__ = ["Cockpit"]
 
 
 class Cockpit:
-    """From a study to what can be trusted of its campaign.
+    """From a study, a file of `studies/` or one to come, to what can be trusted of its campaign.
 
-    Parameters
-    ----------
-    study : str
-        The study to begin with: a file of `studies/`, or the name of one to come.
-
-    Attributes
-    ----------
-    compose : Compose
-        Controls, and the file of the study that they make.
-    choose : Choose
-        What is measured, and where; the command that does the same.
-    plan : Planned
-        What it would take, what it can decide, and what would disturb it.
-    run : Run
-        Start, pause, and how far it is.
-    trust : HTML
-        What came of it, and what became of each rule.
+    `compose` has controls, and the file of the study that they make; `choose` what is measured, and
+    where, and the command that does the same; `plan` what it would take, what it can decide, and
+    what would disturb it; `run` start, pause, and how far it is; `trust` what came of it, and what
+    became of each rule.
     """
 
     def __init__(self, study: str = "mine") -> None:

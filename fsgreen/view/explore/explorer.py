@@ -27,23 +27,14 @@ ALONE = FsgreenError(
 class Explorer:
     """Views that follow each other: what is chosen in one is shown in the next.
 
-    Parameters
-    ----------
-    campaign : str
-        The campaign that is shown first; the first that is here, if this one is not.
+    It begins with `campaign`, or with the first that is here.
 
-    Attributes
-    ----------
-    choose : Choice
-        What is shown: study, campaigns, workload, measure, and the levels of all other factors.
-    cells, trials, trial : View
-        The cells side by side, the trials of cell A, and the traces of one of them.
-    pick : Widget
-        Cells `a` and `b` by their names.
-    effect, beside, latencies, settings : View
-        Cell A over cell B: how far apart, what goes along, operation by operation, what was set.
-    checks : HTML
-        Whether that difference is real.
+    - `choose`: what is shown: study, campaigns, workload, measure, and the levels of other factors.
+    - `cells`, `trials`, `trial`: the cells side by side, the trials of cell A, the traces of one.
+    - `pick`: cells `a` and `b` by their names.
+    - `effect`, `beside`, `latencies`, `settings`: cell A over cell B: how far apart, what goes
+      along, operation by operation, what was set.
+    - `checks`: whether that difference is real.
     """
 
     def __init__(self, campaign: str = "fast10") -> None:

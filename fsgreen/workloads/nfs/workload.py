@@ -42,29 +42,19 @@ class Nfs:
     """Readers that each read a file of their own, all of it, over NFS.
 
     The server and the client run on this machine, one after the other started for each run. A
-    reader's whole file is one operation, as in `sequential-readers`.
+    reader's whole file is one operation, as in `sequential-readers`. All files together have
+    `total_mib` at scale 1.
 
-    Parameters
-    ----------
-    name : str
-        What the workload is called.
-    scale : float
-        Share of `total_mib`.
-    levels : mapping
-        `heuristic` and `table` of the server; `transport`: tcp or udp; `readers`; `strides`, parts
-        of a file that are read in turn; `nfsiods`, threads of the client that each wait for a
-        reply; `late_percent` of the requests of a reader, which it asks for one place late;
-        `busy_loops`, threads of the client that compute all the time; `network_mbit_s`, the rate of
-        a network between both, which takes root, in place of the loopback.
-    tables : mapping of str to list of int
-        Slots and probes of each table.
-    total_mib : int
-        All files together at scale 1.
-    daemons : int
-        Requests that the server answers at once.
-    ahead : int
-        Requests of a reader in order beyond the one that it waits for; one in strides has none, as
-        clients read ahead themselves what is read in order only.
+    `levels` are the server's `heuristic` and `table` (of `tables`: slots and probes by name);
+    `transport`, tcp or udp; `readers`; `strides`, parts of a file that are read in turn; `nfsiods`,
+    threads of the client that each wait for a reply; `late_percent` of the requests of a reader,
+    which it asks for one place late; `busy_loops`, threads of the client that compute all the time;
+    `network_mbit_s`, the rate of a network between both, which takes root, in place of the
+    loopback.
+
+    The server answers `daemons` requests at once. A reader in order has `ahead` requests beyond the
+    one that it waits for; one in strides has none, as clients read ahead themselves what is read in
+    order only.
     """
 
     def __init__(
