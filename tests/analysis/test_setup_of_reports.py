@@ -5,7 +5,7 @@ import math
 import pandas as pd
 
 from fsgreen import design
-from fsgreen.analysis.numbers import reads, scaled
+from fsgreen.analysis.setup import reads, scaled
 
 TRIAL = {"workload": "fio", "read_b": 2.0**30, "files_b": 2.0**29, "resident_percent": 0.0}
 

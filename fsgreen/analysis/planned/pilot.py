@@ -15,7 +15,7 @@ from fsgreen.analysis.scatter import by_block
 from fsgreen.campaign.pace import Pace, foretold_s
 from fsgreen.design import Cell, Plan, Windows, factors
 from fsgreen.reduce import read_plan, read_table
-from fsgreen.rules.deciding import components_of, left_by_turns
+from fsgreen.rules.turns import components_of, left_by_turns
 from fsgreen.trial import Trial, list_trials
 
 
