@@ -94,9 +94,7 @@ def run(command: Sequence[str], *, lock_fd: int | None = None, next_step: str | 
     path = paths.program(command[0])
     if path is None:
         raise FsgreenError(
-            f"{command[0]} is not installed",
-            where=" ".join(command),
-            next_step=remedy(command[0]),
+            f"{command[0]} is not installed", where=" ".join(command), next_step=remedy(command[0])
         )
     with uninterrupted():
         done = subprocess.run(

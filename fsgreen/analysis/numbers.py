@@ -16,23 +16,10 @@ from fsgreen.analysis.intervals import intervals
 from fsgreen.analysis.setaside import set_aside
 from fsgreen.analysis.setup import setup, simulated_disks
 from fsgreen.analysis.todo import to_do
-from fsgreen.claims import (
-    EVEN,
-    MEASURED_TOLERANCE,
-    PUBLISHED_TOLERANCE,
-    UNTESTED,
-    VERDICTS,
-    Basis,
-)
+from fsgreen.claims import EVEN, MEASURED_TOLERANCE, PUBLISHED_TOLERANCE, UNTESTED, VERDICTS, Basis
 from fsgreen.design import Plan, Study
 from fsgreen.design.overview import left_out
-from fsgreen.reduce import (
-    due_trials,
-    read_identity,
-    read_plan,
-    read_study,
-    read_table,
-)
+from fsgreen.reduce import due_trials, read_identity, read_plan, read_study, read_table
 from fsgreen.rules import repeated
 
 MEANING = {

@@ -45,11 +45,7 @@ def simulated_disks(identity: Mapping[str, Any], cells: pd.DataFrame) -> list[st
 
 
 def _measured(
-    plan: Plan,
-    study: Study,
-    identity: Mapping[str, Any],
-    trials: pd.DataFrame,
-    cells: pd.DataFrame,
+    plan: Plan, study: Study, identity: Mapping[str, Any], trials: pd.DataFrame, cells: pd.DataFrame
 ) -> list[list[str]]:
     audit, testbed = identity["audit"], identity["testbed"]
     where = "in memory" if testbed.get("in_memory") else "on disk"

@@ -145,11 +145,7 @@ def _calibrate(options: argparse.Namespace) -> None:
 
     place = testbedfile.read(options.testbed)
     calibration.calibrate(
-        place,
-        options.out,
-        disk=options.disk,
-        minutes=options.minutes,
-        campaign=options.campaign,
+        place, options.out, disk=options.disk, minutes=options.minutes, campaign=options.campaign
     )
 
 

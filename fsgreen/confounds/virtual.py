@@ -213,10 +213,7 @@ class VirtualDisk:
         return pd.read_csv(io.StringIO(report["log"]))
 
     def _simulate(
-        self,
-        work: dict[str, Any],
-        overrides: Mapping[str, Any] = {},
-        scheduler: str = "fifo",
+        self, work: dict[str, Any], overrides: Mapping[str, Any] = {}, scheduler: str = "fifo"
     ) -> dict[str, Any]:
         asked = {
             "disk": self.profile,

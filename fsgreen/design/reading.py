@@ -88,9 +88,7 @@ def _declared(declare: Callable[[list[Any]], None], entry: Any, place: Place) ->
 
 
 def _study(
-    declared: studyfile.StudyFile,
-    own: tuple[Factor, ...],
-    matrices: Mapping[str, tuple[Cell, ...]],
+    declared: studyfile.StudyFile, own: tuple[Factor, ...], matrices: Mapping[str, tuple[Cell, ...]]
 ) -> Study:
     """Return the study of a file. Levels of unknown factors are left out."""
     return Study(

@@ -27,9 +27,5 @@ def heading(axes: Axes, place: int, text: str) -> None:
     """Write in a row what the rows below it have in common."""
     inside = axes.get_yaxis_transform()
     axes.text(
-        *(0.01, place, text),
-        transform=inside,
-        va="center",
-        fontweight="bold",
-        bbox=BEHIND_WORDS,
+        *(0.01, place, text), transform=inside, va="center", fontweight="bold", bbox=BEHIND_WORDS
     )

@@ -13,16 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter
 
 from fsgreen import stats
-from fsgreen.figures.style import (
-    UNCORRECTED,
-    empty,
-    intervals_of,
-    look_of,
-    new,
-    note,
-    say,
-    styled,
-)
+from fsgreen.figures.style import UNCORRECTED, empty, intervals_of, look_of, new, note, say, styled
 
 PANELS_A_ROW = 3
 LOWEST_PERCENT = 1e-3

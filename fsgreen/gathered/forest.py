@@ -11,16 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen.figures.forest import heading, ratio_axis
-from fsgreen.figures.style import (
-    UNCORRECTED,
-    empty,
-    look_of,
-    modelled,
-    new,
-    note,
-    roomy,
-    styled,
-)
+from fsgreen.figures.style import UNCORRECTED, empty, look_of, modelled, new, note, roomy, styled
 from fsgreen.gathered.lines import MODELLED, ratio
 from fsgreen.gathered.pools import Gathered
 

@@ -12,12 +12,7 @@ from fsgreen import executors, paths
 from fsgreen.design.begun import in_guest, read_identity, read_plan, simulated_disk_of
 from fsgreen.design.columns import CPU_SHARES
 from fsgreen.progress import progress
-from fsgreen.reduce.imported import (
-    altered_files,
-    is_imported,
-    read_study,
-    write_imported,
-)
+from fsgreen.reduce.imported import altered_files, is_imported, read_study, write_imported
 from fsgreen.reduce.latency import latency_table
 from fsgreen.reduce.latency_profiles import log2_profile, trial_profiles
 from fsgreen.reduce.parts import reduced
@@ -115,11 +110,7 @@ def _write_measured(campaign: str) -> None:
     rows["started_s"] -= rows["started_s"].min()
     write_table(rows, campaign, "trials")
     write_table(pd.concat([part.series for part in parts]), campaign, "series")
-    write_table(
-        latency_table((part.cell, part.latency) for part in parts),
-        campaign,
-        "latency",
-    )
+    write_table(latency_table((part.cell, part.latency) for part in parts), campaign, "latency")
     for name in ("finishes", "power_over_time"):
         write_table(pd.concat([getattr(part, name) for part in parts]), campaign, name)
 

@@ -135,9 +135,7 @@ def _labels(evidence: Evidence, effects: pd.DataFrame) -> list[str]:
             if row[f"baseline_{name}"] != row[name] and pd.notna(row[f"baseline_{name}"])
         )
         for label, row in zip(
-            evidence.labels(effects[factors_of(effects)]),
-            effects.to_dict("records"),
-            strict=True,
+            evidence.labels(effects[factors_of(effects)]), effects.to_dict("records"), strict=True
         )
     ]
 

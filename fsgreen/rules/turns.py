@@ -85,10 +85,7 @@ def components_of(
 
 
 def _tables(
-    trials: pd.DataFrame,
-    series: pd.DataFrame,
-    beside: Mapping[str, tuple[str, ...]],
-    column: str,
+    trials: pd.DataFrame, series: pd.DataFrame, beside: Mapping[str, tuple[str, ...]], column: str
 ) -> list[np.ndarray]:
     """Return a column of `series`, one array of shape (cells, rounds) per group that took turns."""
     chosen = series[series["trial"].isin(trials["trial"])]

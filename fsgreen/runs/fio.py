@@ -158,7 +158,5 @@ def _latency(parts: Sequence[Mapping[str, Any]], name: str, report: Report) -> d
 
 
 FORMAT = Format(
-    name="fio 3 (--output-format=json)",
-    recognises=lambda head: b'"fio version"' in head,
-    read=read,
+    name="fio 3 (--output-format=json)", recognises=lambda head: b'"fio version"' in head, read=read
 )

@@ -198,12 +198,7 @@ class Source:
         if missing:
             unit = {} if self.clock else {key: fields[key] for key in ("unit",) if key in fields}
             return Part(
-                text,
-                "not testable here",
-                published=published,
-                source=self.clock,
-                **unit,
-                **missing,
+                text, "not testable here", published=published, source=self.clock, **unit, **missing
             )
         estimate = ours() if callable(ours) else ours
         fields |= {"source": self.clock, "cells": of}
@@ -243,10 +238,7 @@ class Source:
         return Part(part.what, "not testable here", published=part.published, needs=needs)
 
     def in_state(
-        self,
-        part: Part,
-        states: Iterable[State],
-        cells: Iterable[Mapping[str, Any]] | None = None,
+        self, part: Part, states: Iterable[State], cells: Iterable[Mapping[str, Any]] | None = None
     ) -> Part:
         """Return a part as it is, or undecided on trials in another state (rule 45).
 

@@ -40,11 +40,7 @@ class Planned(Source):
 
     @classmethod
     def of(
-        cls,
-        plan: Plan,
-        pilot: Pilot | None,
-        needs: Mapping[str, str],
-        treatments: Collection[str],
+        cls, plan: Plan, pilot: Pilot | None, needs: Mapping[str, str], treatments: Collection[str]
     ) -> Planned:
         """Return the cells of a plan that are in the state of its baseline, as a source."""
         bound = plan.bounds.get("equivalence_percent", math.nan) / 100

@@ -43,11 +43,7 @@ SCHEMA = 2
 
 
 def probe(
-    target: Path,
-    seed: int,
-    *,
-    queue: Queue | None = None,
-    overwriting: Overwriting | None = None,
+    target: Path, seed: int, *, queue: Queue | None = None, overwriting: Overwriting | None = None
 ) -> dict[str, Any]:
     """Return all measurements of a device or file, ready for `confounds.json`.
 

@@ -27,12 +27,7 @@ MOST_B = 16 << 20
 
 
 def completion_by_scheduler(
-    target: Path,
-    *,
-    seed: int,
-    queue: Queue | None = None,
-    readers: int = READERS,
-    passes: int = 3,
+    target: Path, *, seed: int, queue: Queue | None = None, readers: int = READERS, passes: int = 3
 ) -> pd.DataFrame:
     """Measure the completion times of `readers` sequential readers that begin together.
 

@@ -29,9 +29,7 @@ read."""
 SCHEMA = pa.schema(
     [
         pa.field(
-            name,
-            TEXT if name in ("meter", "quality") else pa.float64(),
-            nullable=name not in GIVEN,
+            name, TEXT if name in ("meter", "quality") else pa.float64(), nullable=name not in GIVEN
         )
         for name in COLUMNS
     ]

@@ -102,10 +102,7 @@ def refuse_disorder(
     back = np.flatnonzero(np.diff(time_s) <= 0)
     if len(back):
         before, after = name(int(back[0])), name(int(back[0]) + 1)
-        report.refuse(
-            f"times go back or stand still: {after} comes after {before}",
-            next_step,
-        )
+        report.refuse(f"times go back or stand still: {after} comes after {before}", next_step)
 
 
 def interval_s(time_s: Floats, report: Report, *, regular: bool = True) -> float:

@@ -43,8 +43,7 @@ EMULATED = "emulated"
 SAMPLE_B = 2 * (SENSORS + 1)
 _FIXED = np.array([0xF0, 0xC0, 0xF0, 0x80] + [0xF0, 0xC0] * (SENSORS - 1), dtype=np.uint8)
 _WANTED = np.array(
-    [0xF0, 0x40] + [byte for nth in range(SENSORS) for byte in (0x80 | nth << 4, 0)],
-    dtype=np.uint8,
+    [0xF0, 0x40] + [byte for nth in range(SENSORS) for byte in (0x80 | nth << 4, 0)], dtype=np.uint8
 )
 """The bits that are the same in every sample; the marker of sensor 0 may have any value."""
 

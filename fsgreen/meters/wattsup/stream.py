@@ -42,10 +42,7 @@ def read(data: bytes, settings: StreamSettings) -> Imported:
     told_s = _told_interval_s(data)
     interval_s = settings.interval_s or told_s or 1.0
     info = settings.info(
-        boundary=settings.boundary or "wall",
-        model="Watts Up?",
-        rate_hz=1 / interval_s,
-        **ACCURACY,
+        boundary=settings.boundary or "wall", model="Watts Up?", rate_hz=1 / interval_s, **ACCURACY
     )
     parser = WattsUpParser(info)
     pieces = re.split(rb"(?=#)", (STANDARD if settings.standard_columns else b"") + data)

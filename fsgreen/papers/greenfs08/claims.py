@@ -72,12 +72,7 @@ def models_of(of_paper: claims.Claims) -> dict[str, Any]:
 
 
 def _part(
-    what: str,
-    ours: stats.Estimate,
-    target: Band,
-    published: str,
-    unit: Any = "",
-    detail: str = "",
+    what: str, ours: stats.Estimate, target: Band, published: str, unit: Any = "", detail: str = ""
 ) -> Part:
     fields = {"unit": unit, "source": CLOCK, "detail": detail}
     return Part.judged(f"{what} ({CLOCK})", ours, target, published, "simulated", **fields)

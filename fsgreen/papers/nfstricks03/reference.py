@@ -29,10 +29,7 @@ class Printed(PrintedPaper):
 
 
 def setup(
-    name: str,
-    readers: int = EIGHT,
-    scheduler: str = "elevator",
-    file_system: str = FILE_SYSTEMS[0],
+    name: str, readers: int = EIGHT, scheduler: str = "elevator", file_system: str = FILE_SYSTEMS[0]
 ) -> Cell:
     """Return the setup of a series: `ide1`, `scsi4 tags`, `scsi1 no tags`."""
     return Cell(**_series()[name]).but(

@@ -61,10 +61,7 @@ class Printed(PrintedPaper):
 def pair(workload: str, file_system: str, scheduler: str) -> Cell:
     """Return the cell of a file system with a scheduler under one of sun14's workloads."""
     return Cell(
-        workload=f"{workload}-sun14",
-        file_system=file_system,
-        option="default",
-        scheduler=scheduler,
+        workload=f"{workload}-sun14", file_system=file_system, option="default", scheduler=scheduler
     )
 
 

@@ -56,8 +56,7 @@ def report_of(output: str, errors: str, status: int) -> dict[str, Any]:
         return report
     if status < 0:
         raise FsgreenError(
-            f"the workload engine was ended by {signal.Signals(-status).name}",
-            next_step=AGAIN,
+            f"the workload engine was ended by {signal.Signals(-status).name}", next_step=AGAIN
         )
     what, remedy = complaint(errors)
     said = what.removeprefix(f"{PROGRAM}: ")
