@@ -37,8 +37,8 @@ def measure(
 
     The campaign is called STUDY-PROFILE by default. If a study is given by its name, and the
     campaign is called FLEET.TESTBED, the order of trials is that of the testbed in the fleet.
-    Without a `place`, the best testbed that works here is taken. `blocks` and `at_rest` are as in
-    `run`.
+    Without a `place`, the best testbed that works here is taken. `blocks` and `at_rest` are those
+    of `drive.run`.
 
     Raises FsgreenError if something cannot be measured. If that is known beforehand, nothing has
     been formatted.

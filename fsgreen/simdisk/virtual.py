@@ -48,8 +48,8 @@ def replay(
     Nothing is measured. Times in the report are in ns, energies in fJ, power in microwatts. `disk`
     is one of `fsgreen-simdisk disks`, or a file like theirs; `overrides` are its `depth`, `policy`,
     `write`, `read_ahead_kib`. If nothing is asked for `standby_after_s`, the disk stops its
-    platters; 0: it never does, as all disks that ship do by default. `asked` is `power`, the power
-    drawn over time, or `log`: every request, where `stream` is its number.
+    platters; with 0 it never does, and without it neither, if it is one that ships. `asked` is
+    `power`, the power drawn over time, or `log`: every request, where `stream` is its number.
 
     Raises FsgreenError if the engine is not installed, too old, or refuses: in its own words.
     """
