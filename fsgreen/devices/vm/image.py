@@ -126,7 +126,7 @@ def engines() -> list[Path]:
         program = paths.program(name)
         if program is None:
             raise FsgreenError(
-                f"the workload engine is not installed, or has no {name}", next_step="./run engine"
+                f"the workload engine is not installed, or has no {name}", next_step=paths.BUILD
             )
         found.append(Path(program))
     return found

@@ -22,7 +22,12 @@ PROFILES = {"table1": "lab", "table2": "campaign", "table3": "lab", "micro": "mi
 
 
 def write_tables(
-    campaign: str, printed: Printed, cells: pd.DataFrame, scatters: Scatters, effects: pd.DataFrame
+    campaign: str,
+    printed: Printed,
+    cells: pd.DataFrame,
+    scatters: Scatters,
+    effects: pd.DataFrame,
+    apart: Elsewhere,
 ) -> Path:
     """Write tables 1 to 3 and three of our own as `.csv` and `.tex`; return their folder.
 
