@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the suites of others against mounts of GreenFS, in every mode:
 #   pjdfstest   what POSIX asks for (cargo install pjdfstest); needs root
-#   fsx         random operations on one file (cargo install fsx)
+#   fsx         random operations on one file (of xfstests, built from its source)
 #   fsstress    random calls of four processes in one tree (of xfstests, built from its source)
 #   stress-ng   many processes that work in one folder (apt install stress-ng)
 # Each is left out, with a word, where it is not installed; so is a mode where what it needs is missing.
@@ -103,7 +103,7 @@ suites() {
     pjdfstest -c "$home/pjdfstest.toml" -p mnt/pjd -s "$second"; then
     echo "$mode: pjdfstest: $(grep ^Summary said-by-suite)"
   fi
-  if suite fsx "cargo install fsx" random_operations 1; then
+  if suite fsx "of xfstests, built from its source" random_operations 1; then
     echo "$mode: fsx: $operations operations"
   fi
   # Devices stay on flash: no branch would equal it.
@@ -230,7 +230,7 @@ switching() {
   seed=1
   until [ "$(cat switched)" -ge "$switches" ]; do
     seed=$((seed + 1))
-    suite fsx "cargo install fsx" random_operations "$seed" || sleep 1
+    suite fsx "of xfstests, built from its source" random_operations "$seed" || sleep 1
   done
   touch enough
   wait "$going" || fail "the remote could not go and come"
