@@ -64,12 +64,12 @@ def look_at_devices(trial: RunningTrial, before: passed.Counters) -> None:
 
     A trial whose device has lost a state, as an NVMe drive does in a reset, fails.
     """
+    trial.devices = passed.since(before, passed.counted(trial.testbed))
     try:
         trial.testbed.require_states()
     except TrialFailed as error:
         trial.failure = error.reason
         return
-    trial.devices = passed.since(before, passed.counted(trial.testbed))
     if "branches" in (made(trial).mount.stacked or {}):
         trial.checks.append(checks.check_copies(trial.testbed.lacking()))
 

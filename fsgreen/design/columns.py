@@ -6,7 +6,6 @@ A factor is a column of most tables, so none may have the name of another column
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 ABOUT = ("campaign", "trial", "block", "order", "started_s")
 """What tells a trial from others in `trials.csv`."""
@@ -58,6 +57,9 @@ MEASURED = (
 
 OF_METER = ("energy_{}_j", "power_{}_w", "boundary_{}")
 """The formats of the columns of each meter in `trials.csv`."""
+
+METERS = ("system", "disk")
+"""Meters that every table of trials has columns of, empty where there are none."""
 
 OF_WINDOWS = ("windows_count", "workload_cpu_s")
 """What `trials.csv` has of trials in windows."""
@@ -119,24 +121,28 @@ INTERACTIONS = (
 """What `interactions.csv` says of a term of a design."""
 
 _TABLES: Mapping[str, tuple[str, ...]] = {
-    "trials.csv": (*ABOUT, *MEASURED, *OF_METER, *OF_WINDOWS),
+    "trials.csv": (
+        *(*ABOUT, *MEASURED, *OF_WINDOWS),
+        *(column.format(meter) for column in OF_METER for meter in METERS),
+    ),
     "series.csv": (*SERIES, *OF_WINDOW),
     "latency.csv": LATENCY,
     "finishes.csv": FINISHES,
     "power_over_time.csv": POWER_OVER_TIME,
     "cells.csv": CELLS,
-    "effects.csv": (
-        *("kind", "metric", "baseline_{}", "candidate_{}", *EFFECTS),
-        *(*FIRST.values(), *GATE),
-    ),
+    "effects.csv": ("kind", "metric", *EFFECTS, *FIRST.values(), *GATE),
     "interactions.csv": ("design", *INTERACTIONS),
-    "the analysis": ("cell", "run", "above", "below", "upper_ns"),
+    "tables that the analysis makes for itself": (
+        "cell",
+        "label",
+        "run",
+        "above",
+        "below",
+        "upper_ns",
+    ),
 }
 
 
 def table_with(name: str) -> str:
-    """Return the table that has a column of this name; empty if none has."""
-    for table, columns in _TABLES.items():
-        if any(fnmatchcase(name, column.replace("{}", "*")) for column in columns):
-            return table
-    return ""
+    """Return the table that has a column of this name in every study; empty if none has."""
+    return next((table for table, columns in _TABLES.items() if name in columns), "")

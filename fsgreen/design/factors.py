@@ -7,7 +7,7 @@ study may declare more factors of its own under `factors`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -154,7 +154,15 @@ get = _known.get
 def declare(own: Iterable[Factor]) -> None:
     """Add factors after those that are known. Equal ones are ignored.
 
-    Raises FsgreenError if another factor has the same name, or a table a column of that name.
+    Raises FsgreenError if another factor has the same name.
+    """
+    _known.declare(own)
+
+
+def declare_new(own: Sequence[Factor]) -> None:
+    """Add factors of a study that is not measured yet.
+
+    Raises FsgreenError if another factor, a metric, or a column of a table has the same name.
     """
     for factor in own:
         table = columns.table_with(factor.name)
@@ -164,7 +172,7 @@ def declare(own: Iterable[Factor]) -> None:
                 where=f"factor {factor.name}",
                 next_step=f"give it another name, such as own_{factor.name}",
             )
-        _known.declare([factor])
+    declare(own)
 
 
 def every() -> tuple[Factor, ...]:

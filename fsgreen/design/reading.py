@@ -67,7 +67,7 @@ def examine(file: Path) -> Examined:
         for name, entry in declared.factors.items()
     )
     for factor in own:
-        sound.replace(_declared(factors.declare, factor, ("factors", factor.name)))
+        sound.replace(_declared(factors.declare_new, factor, ("factors", factor.name)))
     wrong: list[Fault] = []
     for nth, entry in enumerate(declared.metrics):
         if entry.above:

@@ -230,7 +230,8 @@ def put_back(folder: Path) -> list[str]:
     try:
         kept = json.loads((folder / KEPT).read_text())
         queue, scheduler, depth = Queue(kept["name"]), kept["scheduler"], kept.get("depth")
-        if kept["identity"] != disks.identity(HERE, queue.name):
+        here = disks.identity(HERE, queue.name)
+        if kept.get("identity", here) != here:
             return done
         if depth is not None:
             queue.set_depth(depth)

@@ -30,8 +30,7 @@ class InProcess(Engine):
     def execute_managed_notebook(
         cls, nb_man: NotebookExecutionManager, kernel_name: str, **_: object
     ) -> None:
-        """Run the cells up to the first that fails, which keeps its error; save them at the end."""
-        output_path, nb_man.output_path = nb_man.output_path, None
+        """Run the cells up to the first that fails, which keeps its error."""
         # One for the process, as matplotlib ties its pictures to the first that it meets.
         shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
         shell.reset()
@@ -43,7 +42,6 @@ class InProcess(Engine):
             nb_man.cell_complete(cell, index)
             if error:
                 break
-        nb_man.output_path = output_path
 
 
 class _Hook(DisplayHook):

@@ -87,6 +87,7 @@ def run_notebook(name: str, parameters: Mapping[str, object] | None = None) -> P
             cwd=source.parent if source.is_relative_to(paths.root()) else paths.root(),
             progress_bar={"desc": name, "leave": False} if sys.stderr.isatty() else False,
             engine_name=cells.NAME,
+            request_save_on_cell_execute=False,
         )
         failed.unlink(missing_ok=True)
         done = running.replace(folder / f"{name}.ipynb")

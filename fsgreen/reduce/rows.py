@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import Cell, Plan
-from fsgreen.design.columns import CPU_SHARES, CPU_STATES, ERROR_TERMS, LATENCIES, OF_METER
+from fsgreen.design.columns import CPU_SHARES, CPU_STATES, ERROR_TERMS, LATENCIES, METERS, OF_METER
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.power_over_time import bins_s
@@ -20,9 +20,6 @@ from fsgreen.reduce.state import counted, device_served, made, of_windows, state
 from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
 from fsgreen.trial import Trial, efficiency_meters
-
-USUAL = ("system", "disk")
-"""Meters that every table of trials has columns of, empty where there are none."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +214,7 @@ def _whole(ops: pd.DataFrame) -> np.ndarray:
 
 def _energy(traces: Traces) -> dict[str, Any]:
     over, (energy_of, power_of, boundary_of) = traces.over, OF_METER
-    parts = {name: math.nan for name in USUAL}
+    parts = {name: math.nan for name in METERS}
     parts |= {name: energy.energy_j for name, energy in traces.energy.items()}
     boundaries = {name: energy.boundary for name, energy in traces.energy.items()}
     several = boundaries if len(set(boundaries.values())) > 1 else {}

@@ -170,11 +170,13 @@ class Planned(Source):
         published: str,
         ours: Callable[[], stats.Estimate] | stats.Estimate,
         *of: Cell,
+        metric: str = metrics.THROUGHPUT.name,
         **fields: Any,
     ) -> Part:
         """Return a part with its power, or with what it lacks.
 
-        Its verdict is "reproduced": the power is the probability of that verdict.
+        Its verdict is "reproduced": the power is the probability of that verdict. That the cells
+        will have a steady state in the metric is taken for granted.
         """
         if missing := self.missing(*of):
             return Part(what, "not testable here", published=published, **missing)

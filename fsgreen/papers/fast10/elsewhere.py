@@ -48,7 +48,7 @@ def _asked(claims: Claims) -> dict[Key, set[str]]:
         for _, _, selector in entry.selectors:
             states = {*entry.state, *selector.state}
             for levels in combinations(selector.for_each):
-                for of in selector.of:
+                for of in (*selector.of, *(getattr(selector, "against", None) or ())):
                     _, base, own = levels_of(of, claims.cells)
                     cell = Cell(**{**entry.where, **selector.where, **base, **levels, **own})
                     key = tuple(cell.get(name, "") for name in KEY)

@@ -1,13 +1,15 @@
 //! The life of a mount, from its first look at flash to the last synchronisation.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-use fuser::{MountOption, Session, SessionACL};
+use fuser::{INodeNo, MountOption, Notifier, Session, SessionACL};
 use mounting::{place as kernel, signals};
 
 use crate::branch::folder::FRESH;
@@ -133,19 +135,19 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let handles = Arc::<Handles>::default();
     let uses = Arc::<Uses>::default();
     let past = remote.as_ref().map(asked);
-    let tree = Arc::new(Tree {
-        shared: Arc::clone(&shared),
-        standings: Arc::clone(&standings),
-        handles: Arc::clone(&handles),
-        origins,
-        uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
-        is_root,
-        has_passthrough: AtomicBool::new(is_root),
-        notifier: OnceLock::new(),
-    });
+    let (copied, copies) = mpsc::channel();
     let router = Router {
         past: past.map(|remote| Past::new(remote, Arc::clone(&handles))),
-        tree: Arc::clone(&tree),
+        tree: Arc::new(Tree {
+            shared: Arc::clone(&shared),
+            standings: Arc::clone(&standings),
+            handles: Arc::clone(&handles),
+            origins,
+            uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
+            is_root,
+            has_passthrough: AtomicBool::new(is_root),
+            copied,
+        }),
     };
     let bound = Bound {
         shared: Arc::clone(&shared),
@@ -170,8 +172,8 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     };
     config.n_threads = Some(THREADS);
     let session = Session::new(router, &at, &config).map_err(failed)?;
-    let _ = tree.notifier.set(session.notifier());
-    drop(tree);
+    let notifier = session.notifier();
+    thread::spawn(move || forget_all(&notifier, &copies));
     let serving = thread::spawn(move || {
         // It ends when somebody has unmounted it.
         let result = session.run();
@@ -224,6 +226,16 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
         })?;
     log.say("unmounted");
     Ok(())
+}
+
+/// Have the kernel forget what it copied for itself of files that it reads on flash, too: programs change those
+/// through memory without a word, and would be shown the copy.
+fn forget_all(notifier: &Notifier, copies: &Receiver<(INodeNo, Range<u64>)>) {
+    for (inode, range) in copies {
+        let length = range.end - range.start;
+        // It fails if nothing was kept.
+        let _ = notifier.inval_inode(inode, range.start as i64, length as i64);
+    }
 }
 
 type Kept = (Steps, JoinHandle<()>);

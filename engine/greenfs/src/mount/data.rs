@@ -16,7 +16,7 @@ use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 
-/// How much is copied before anything else may be done by the same thread. Bytes.
+/// How much is copied at a time. Bytes.
 const COPIED_AT_ONCE_B: u64 = 16 << 20;
 
 impl Tree {
@@ -32,15 +32,6 @@ impl Tree {
         self.shared.flash().end_writing(id, range)?;
         self.standings.poke();
         done
-    }
-
-    /// Have the kernel forget what it copied for itself of a file that it reads on flash, too: programs change that
-    /// through memory without a word, and would be shown the copy.
-    pub fn drop_copy(&self, inode: INodeNo, offset: u64, length: usize) {
-        if let Some(notifier) = self.notifier.get() {
-            // It fails if nothing was kept.
-            let _ = notifier.inval_inode(inode, offset as i64, length as i64);
-        }
     }
 
     pub fn write(&self, handle: u64, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -61,10 +52,11 @@ impl Tree {
     /// Copy a range of one open file to another, at most `length` bytes. Returns how many were copied.
     ///
     /// # Errors
-    /// `EOPNOTSUPP`, upon which the kernel reads and writes itself, if not all of it may be on flash.
+    /// `EOPNOTSUPP`, upon which the kernel reads and writes itself, if not all of it may be on flash, or each
+    /// write must be durable before it ends.
     pub fn copy(&self, from: (u64, u64), to: (u64, u64), length: u64) -> io::Result<usize> {
         let (source, open) = (self.handles.file(from.0)?, self.handles.file(to.0)?);
-        if source.is_part {
+        if source.is_part || open.is_synchronous {
             return Err(error(libc::EOPNOTSUPP));
         }
         let length = length.min(COPIED_AT_ONCE_B);

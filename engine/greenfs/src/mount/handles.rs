@@ -22,6 +22,8 @@ pub struct Open {
     pub is_read_write: bool,
     /// Whether it was not whole when it was opened.
     pub is_part: bool,
+    /// Whether each write to it is durable when it ends.
+    pub is_synchronous: bool,
 }
 
 /// How the kernel gets at the data of a node; all opens of one agree.

@@ -1,6 +1,7 @@
 //! Keeps one branch up in the background: finds it, brings it up as things are done, lets go of it
 //! when it fails, and finds it again.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -14,9 +15,9 @@ use crate::mount::resting::Resting;
 use crate::mount::shared::Shared;
 use crate::mount::standing::{Phase, Standings};
 use crate::net::Site;
-use crate::protocol::Role;
+use crate::protocol::{NodeId, Role};
 use crate::volume::{
-    Access, Branch, Pushed, Trouble, catch_up, expect_known, greet, push, push_all_but_left,
+    Access, Branch, Pushed, Trouble, catch_up, expect_known, greet, push, push_rested,
 };
 
 /// A branch that is away is looked for after this time, then after twice as much, and so on.
@@ -42,7 +43,12 @@ pub struct Keeper {
     pub patience: Duration,
 }
 
-/// A branch has everything that was done up to this record, and until this time.
+/// What is overwritten all the time must rest as long as the last try took.
+fn rest_after(begun: Instant) -> Resting {
+    Resting::anew(LOOK_LAST.min(GATHER + begun.elapsed()))
+}
+
+/// A branch has what was done up to this record, and until this time.
 pub struct Reached {
     record: u64,
     at: SystemTime,
@@ -57,10 +63,11 @@ impl Keeper {
         let mut pause = LOOK_FIRST;
         loop {
             let is_last = self.standings.is_ending();
+            let begun = Instant::now();
             let lost = match self.connect() {
                 Ok(mut branch) => {
                     pause = LOOK_FIRST;
-                    self.keep_up(&mut branch)
+                    self.keep_up(&mut branch, rest_after(begun))
                 }
                 Err(fault) => Some(fault),
             };
@@ -106,9 +113,8 @@ impl Keeper {
     }
 
     /// Bring the branch up as things are done. Returns why it was lost; none at the end.
-    fn keep_up(&self, branch: &mut Connected) -> Option<Fault> {
+    fn keep_up(&self, branch: &mut Connected, mut resting: Resting) -> Option<Fault> {
         let mut seen = 0;
-        let mut resting = Resting::default();
         loop {
             let is_last = self.standings.is_ending();
             let begun = Instant::now();
@@ -134,38 +140,40 @@ impl Keeper {
     }
 
     /// Bring the branch up: without the files that are overwritten all the time, as others are waited for,
-    /// and with them once they have rested.
+    /// and then with those that have rested.
     fn take_turn(
         &self,
         branch: &mut Connected,
         resting: &mut Resting,
         is_last: bool,
     ) -> Result<(), Trouble> {
-        if !branch.left.is_empty() && !is_last {
-            let is_over = resting.is_over(&self.shared.flash(), &branch.left);
-            self.bring(branch, false)?;
-            if !is_over {
+        let mut again = branch.left.clone();
+        if !again.is_empty() && !is_last {
+            let rested = resting.rested(&mut self.shared.flash(), &branch.left);
+            again = rested.map_err(Trouble::Flash)?;
+            self.bring(branch, BTreeSet::new())?;
+            if again.is_empty() {
                 return Ok(());
             }
         }
         let begun = Instant::now();
-        self.bring(branch, true)?;
-        *resting = Resting::anew(LOOK_LAST.min(GATHER + begun.elapsed()));
+        self.bring(branch, again)?;
+        *resting = rest_after(begun);
         Ok(())
     }
 
-    /// Bring the branch up, with the files that were left out or without, and say how it stands then.
-    fn bring(&self, branch: &mut Connected, with_left: bool) -> Result<(), Trouble> {
+    /// Bring the branch up, with those of the files that were left out that are to be tried again, and say
+    /// how it stands then.
+    fn bring(&self, branch: &mut Connected, again: BTreeSet<NodeId>) -> Result<(), Trouble> {
         let begun = Instant::now();
         let (reached, has_all) = self.stand()?;
         let mut flash = &*self.shared;
-        let brought = match (has_all, with_left) {
-            (true, _) => {
+        let brought = match has_all {
+            true => {
                 branch.left.clear();
                 Ok(Pushed::default())
             }
-            (false, true) => push(&mut flash, branch),
-            (false, false) => push_all_but_left(&mut flash, branch),
+            false => push_rested(&mut flash, branch, again),
         };
         match brought {
             Ok(_) => self.note_reached(branch, &reached, Phase::Connected),
@@ -173,12 +181,13 @@ impl Keeper {
                 self.note_reached(branch, &reached, Phase::AllBut(path));
             }
             Err(Trouble::Busy(path)) => {
-                let path = path.display();
-                self.enter(Phase::CatchingUp);
-                self.log.say(&format!(
-                    "{}: {path} is overwritten all the time",
-                    self.role
-                ));
+                if self.enter(Phase::CatchingUp) != Some(Phase::CatchingUp) {
+                    let path = path.display();
+                    self.log.say(&format!(
+                        "{}: {path} is overwritten all the time",
+                        self.role
+                    ));
+                }
                 self.standings.rest(GATHER + begun.elapsed());
             }
             Err(trouble) => return Err(trouble),
@@ -244,7 +253,8 @@ impl Keeper {
         }
     }
 
-    pub fn enter(&self, phase: Phase) {
+    /// Returns the phase before.
+    pub fn enter(&self, phase: Phase) -> Option<Phase> {
         let said = match &phase {
             Phase::Away(why) => format!("{}: away: {why}", self.role),
             _ => String::new(),
@@ -256,6 +266,7 @@ impl Keeper {
         if !said.is_empty() && !was_away {
             self.log.say(&said);
         }
+        before
     }
 
     pub fn fault(&self, trouble: Trouble) -> Fault {

@@ -24,6 +24,8 @@ use crate::volume::Flash;
 /// Of files that are open for writing here, whatever the programs may.
 const OWNERS: u32 = 0o600;
 
+const SYNCHRONOUS: i32 = libc::O_SYNC | libc::O_DSYNC;
+
 /// What the kernel is told of an open file.
 struct Ready(FileHandle, FopenFlags, Way);
 
@@ -91,7 +93,7 @@ impl Tree {
         let file = File::options()
             .read(access != libc::O_WRONLY)
             .write(access != libc::O_RDONLY)
-            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .custom_flags(flags & SYNCHRONOUS)
             .open(opened(&reached))?;
         Ok((id, file, false))
     }
@@ -112,7 +114,7 @@ impl Tree {
         let file = File::options()
             .read(true)
             .write(true)
-            .custom_flags(flags & (libc::O_SYNC | libc::O_DSYNC))
+            .custom_flags(flags & SYNCHRONOUS)
             .open(opened(&reached))?;
         if mode & OWNERS != OWNERS {
             file.set_permissions(Permissions::from_mode(mode))?;
@@ -137,6 +139,7 @@ impl Tree {
             file,
             is_read_write,
             is_part,
+            is_synchronous: flags & SYNCHRONOUS != 0,
         };
         if let Some(uses) = &self.uses {
             uses.open(id);

@@ -240,6 +240,7 @@ impl Past {
             file: self.then(at_us, opened)?.0,
             is_read_write: false,
             is_part: false,
+            is_synchronous: false,
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
     }

@@ -277,10 +277,11 @@ impl Filesystem for Router {
                 data(reply, &tree.read(handle, offset, size));
             }),
             Ok(Some(here)) => {
+                // No program asked, but the kernel for sendfile(2) or splice(2), and keeps a copy.
+                let is_kept = owner.is_none() && self.tree.handles.is_passed_through(handle);
                 reply.data(&here);
-                // No program asked, but sendfile(2) or splice(2) by the kernel.
-                if owner.is_none() && self.tree.handles.is_passed_through(handle) {
-                    self.act(true, move |tree| tree.drop_copy(inode, offset, size));
+                if is_kept {
+                    let _ = self.tree.copied.send((inode, offset..offset + size as u64));
                 }
             }
             Err(error) => data(reply, &Err(error)),
@@ -429,10 +430,10 @@ impl Filesystem for Router {
         reply: ReplyWrite,
     ) {
         if is_past(inode) {
-            return reply.error(Errno::EOPNOTSUPP); // upon which the kernel reads and writes itself
+            return reply.error(Errno::EOPNOTSUPP);
         }
         let (from, to) = ((from.0, from_offset), (to.0, to_offset));
-        self.act(self.tree.must_bring(to.0), move |tree| {
+        self.act(true, move |tree| {
             written(reply, tree.copy(from, to, length));
         });
     }

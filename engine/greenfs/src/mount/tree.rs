@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::Sender;
 
-use fuser::{FileAttr, INodeNo, Notifier, Request};
+use fuser::{FileAttr, INodeNo, Request};
 
 use crate::branch::folder::Folder;
 use crate::mount::errors::error;
@@ -30,8 +32,8 @@ pub struct Tree {
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
     pub has_passthrough: AtomicBool,
-    /// Tells the kernel what it must forget, once it is mounted.
-    pub notifier: OnceLock<Notifier>,
+    /// Ranges of files of which the kernel is to forget its own copy.
+    pub copied: Sender<(INodeNo, Range<u64>)>,
 }
 
 /// What flash has under a number; what the remote had before cannot be changed.

@@ -30,7 +30,7 @@ pub use held::{Held, bring, complete, read_held};
 pub use open::{Preview, preview};
 pub use operations::New;
 pub use parts::absent;
-pub use push::{push, push_all_but_left};
+pub use push::{push, push_rested};
 pub use pushed::Pushed;
 pub use trouble::Trouble;
 pub use whole::Volume;

@@ -32,32 +32,23 @@ pub fn push<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
 ) -> Result<Pushed, Trouble> {
-    let earlier = Earlier {
-        disturbed: branch.left.clone(),
-        ..Earlier::default()
-    };
-    // The first round shows whether those rest that were left out.
-    ended(flash, branch, earlier, 2)
+    let left = branch.left.clone();
+    push_rested(flash, branch, left)
 }
 
-/// The same without the files that the last push left out, if that may be.
+/// The same, but of the files that the last push left out those are left out again, if that may be, that
+/// are not in `rested`, nor small enough by now to be copied on flash first.
 ///
 /// # Errors
 /// As [`push`].
-pub fn push_all_but_left<S: Store, T: Store>(
+pub fn push_rested<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
+    mut rested: BTreeSet<NodeId>,
 ) -> Result<Pushed, Trouble> {
-    ended(flash, branch, Earlier::default(), 1)
-}
-
-fn ended<S: Store, T: Store>(
-    flash: &mut impl Access<S>,
-    branch: &mut Branch<T>,
-    earlier: Earlier,
-    leaves_from: usize,
-) -> Result<Pushed, Trouble> {
-    let pushed = rounds(flash, branch, earlier, leaves_from);
+    let with_room = flash.with(|flash| flash.with_room(&branch.left));
+    rested.extend(with_room.map_err(Trouble::Flash)?);
+    let pushed = rounds(flash, branch, rested);
     if pushed.is_err() {
         // The next push may be long in coming, and flash be almost full. What failed is told already.
         let _ = flash.with(|flash| flash.drop_snapshots(branch.role));
@@ -65,16 +56,20 @@ fn ended<S: Store, T: Store>(
     pushed
 }
 
-/// From round `leaves_from` on, what the last push left out is left out again.
+/// The first round shows whether those rest that are tried again.
 fn rounds<S: Store, T: Store>(
     flash: &mut impl Access<S>,
     branch: &mut Branch<T>,
-    mut earlier: Earlier,
-    leaves_from: usize,
+    again: BTreeSet<NodeId>,
 ) -> Result<Pushed, Trouble> {
     let mut pushed = Pushed::default();
+    let mut earlier = Earlier {
+        leave: &branch.left - &again,
+        disturbed: again,
+        ..Earlier::default()
+    };
     for number in 1..=ROUNDS_MOST {
-        if number == leaves_from {
+        if number == 2 {
             earlier.leave.clone_from(&branch.left);
         }
         let is_last = number == ROUNDS_MOST;

@@ -33,6 +33,21 @@ pub(super) fn snapshot(role: Role, id: NodeId) -> PathBuf {
 }
 
 impl<S: Store> Flash<S> {
+    /// Those of these files that are small enough to be copied on flash, where there is room for each.
+    pub(super) fn with_room(&self, files: &BTreeSet<NodeId>) -> io::Result<BTreeSet<NodeId>> {
+        if files.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let room_b = self.store.free_b()? / ROOM;
+        let has_room = |id: &&NodeId| {
+            let size_b = self.node(**id).map(|node| node.attributes.size);
+            size_b.is_ok_and(|size_b| {
+                size_b <= SNAPSHOTS_MOST_B && size_b + SNAPSHOT_ITSELF_B <= room_b
+            })
+        };
+        Ok(files.iter().filter(has_room).copied().collect())
+    }
+
     /// Copy on flash what would be disturbed again: files that were, and of the others those that changed
     /// last. Writes wait meanwhile. Returns those that were disturbed and are not copied.
     pub(super) fn take_snapshots(

@@ -40,7 +40,7 @@ impl Trouble {
             Self::AllBut(path) => Fault::new(
                 format!("the {role} has all but this file, which changes while it is copied"),
                 &flash.join(path),
-                "let the programs end that write it",
+                "let the programs end that write it, or make room on flash",
             ),
             Self::Absent(path, error) => Fault::new(
                 format!(

@@ -1,11 +1,12 @@
 //! A file that is overwritten all the time and cannot be copied on flash first, and all the others.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use greenfs::volume::{self, Trouble};
 
 use crate::memory::Memory;
-use crate::operation::{Operation, shape};
+use crate::operation::{Operation, node, shape};
 use crate::steady::{Cabled, amid, cabled, file, remote, world, write};
 use crate::world::World;
 
@@ -64,7 +65,7 @@ fn others_are_brought_without_copying_it_again() {
         let before_b = branch.store.inner.borrow().written_b;
         let work = overwrites();
         let (pushed, _) = amid(&mut world, work, |flash| {
-            volume::push_all_but_left(flash, &mut branch)
+            volume::push_rested(flash, &mut branch, BTreeSet::new())
         });
         expect_all_but_large(pushed);
         let written_b = branch.store.inner.borrow().written_b - before_b;
@@ -72,6 +73,22 @@ fn others_are_brought_without_copying_it_again() {
         assert_eq!(remote(&world)[&file(0)].data, [turn; 9]);
         assert_eq!(remote(&world)[&large()].data, [0; LARGE_B]);
     }
+    world.settle();
+}
+
+/// A file that was left out for want of room would wait until it rests, though there is room again.
+#[test]
+fn one_with_room_for_a_copy_is_brought_while_another_is_left_out() {
+    let mut world = with_large_file();
+    let mut branch = without_it(&mut world, None);
+    world.operate(&write(0, 0, 9, 2));
+    branch.left.extend(node(&world.volume().flash, &file(0)));
+    let (pushed, _) = amid(&mut world, overwrites(), |flash| {
+        volume::push_rested(flash, &mut branch, BTreeSet::new())
+    });
+    expect_all_but_large(pushed);
+    assert_eq!(branch.left.len(), 1);
+    assert_eq!(remote(&world)[&file(0)].data, [2; 9]);
     world.settle();
 }
 
@@ -101,7 +118,7 @@ fn it_is_removed_and_renamed_as_others_are() {
         let mut branch = without_it(&mut world, None);
         world.operate(&operation);
         let flash = &mut world.volume().flash;
-        let pushed = volume::push_all_but_left(&mut &mut *flash, &mut branch);
+        let pushed = volume::push_rested(&mut &mut *flash, &mut branch, BTreeSet::new());
         pushed.expect("nothing is left out");
         assert!(branch.left.is_empty());
         let there = remote(&world);
@@ -122,7 +139,7 @@ fn nothing_is_lost_when_the_cable_is_pulled_while_others_are_brought() {
         world.operate(&Operation::Unlink(file(1)));
         let work = overwrites().skip(100).take(20);
         let (pushed, _) = amid(&mut world, work, |flash| {
-            volume::push_all_but_left(flash, &mut branch)
+            volume::push_rested(flash, &mut branch, BTreeSet::new())
         });
         let is_known = matches!(pushed, Err(Trouble::AllBut(_) | Trouble::Branch(_)));
         assert!(is_known, "{pulled_after}: {pushed:?}");

@@ -38,7 +38,10 @@ The study's baseline is 1 if it is one of them; else the first that the campaign
 published value has a ratio to the baseline.
 """
 
-ELSEWHERE = f"{SIGN}: in another state than fast10's claims ask for, so not as the print (rule 45)"
+ELSEWHERE = (
+    f"{SIGN}: in another state than fast10's claims ask for, so not as the print (rule 45); "
+    "hollow: it, or the reference, is"
+)
 
 UNITS = {
     ("throughput", True): ("throughput_ops_s", "ops_s", 1000.0, "throughput (1000 ops/s)"),

@@ -24,7 +24,7 @@ TEXTS = [
     "ops/s, option and default",
     "blocks",
     "the published number is",
-    "state",
+    "in the state of the claims",
 ]
 
 HIGHER, LOWER, DASH, OPEN = "higher", "lower", "- (equivalent)", "? (neither shown)"
@@ -85,7 +85,7 @@ def then_and_now(
                 f"{row['candidate_ops_s']:,.0f}, {row['baseline_ops_s']:,.0f}",
                 row["n"],
                 row["published_is"],
-                "another" if row["elsewhere"] else "that of the claims",
+                "no" if row["elsewhere"] else "yes",
             )
             for row in rows.to_dict("records")
         ],

@@ -1,5 +1,6 @@
 //! Files that are left out when a branch is brought up.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use greenfs::branch::store::Store;
@@ -22,7 +23,7 @@ impl<S: Store> World<S> {
         let ids = paths.iter().filter_map(|path| node(flash, path).ok());
         let is_file = |id: &NodeId| flash.node(*id).is_ok_and(|node| node.kind == Kind::File);
         branch.left = ids.filter(is_file).collect();
-        let pushed = volume::push_all_but_left(&mut &mut *flash, &mut branch);
+        let pushed = volume::push_rested(&mut &mut *flash, &mut branch, BTreeSet::new());
         let mut other = branch.left.clone();
         // Memory changes these without a word.
         other.extend(flash.closed().into_iter().chain(self.open.iter().copied()));
