@@ -8,13 +8,13 @@ exit status is then 1. Needs Python 3.8 or later; if the pool is encrypted, also
 `pip install cryptography`.
 """
 
-import hashlib
 import hmac
 import os
 import shutil
 import stat
 import struct
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 
@@ -27,17 +27,15 @@ class Pool:
             from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
             self.cipher = ChaCha20Poly1305
-            self.ids, self.data = (self._mac(key, use) for use in (b"greenfs ids", b"greenfs data"))
-
-    def _mac(self, key, data):
-        return hmac.new(key, data, hashlib.sha256).digest()
+            self.ids = hmac.digest(key, b"greenfs ids", "sha256")
+            self.data = hmac.digest(key, b"greenfs data", "sha256")
 
     def _id(self, data):
-        return self._mac(self.ids, data) if self.key else hashlib.sha256(data).digest()
+        return hmac.digest(self.ids, data, "sha256") if self.key else sha256(data).digest()
 
     def _opened(self, name, sealed):
         try:
-            key = self.key and self._mac(self.data, name)
+            key = self.key and hmac.digest(self.data, name, "sha256")
             data = self.cipher(key).decrypt(bytes(12), sealed, None) if key else sealed
         except Exception as error:  # a tag that is wrong has an exception of its own
             raise ValueError(f"{name.hex()} is damaged, or has another key") from error
@@ -96,7 +94,7 @@ class Rescue:
                     file.writelines(self.pool.pieces(source.read_bytes()))
             except (OSError, ValueError) as error:
                 self.lost.append(f"{self.folder / name}: {error}")
-                return to.unlink()
+                return to.unlink(missing_ok=True)
             self.links[found.st_dev, found.st_ino] = self.target / name
         if os.geteuid() == 0:
             os.chown(to, found.st_uid, found.st_gid, follow_symlinks=False)
@@ -116,7 +114,8 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     root, folder, target = map(Path, sys.argv[1:4])
     secret = bytes.fromhex(Path(sys.argv[4]).read_text()) if sys.argv[4:] else None
+    if os.path.lexists(target):
+        sys.exit(f"{target} is there already: name a place where nothing is")
     rescue = Rescue(Pool(root, secret), folder, target)
     rescue.get(Path(), folder, target)
-    print(*rescue.lost, sep="\n", end="\n" if rescue.lost else "", file=sys.stderr)
-    sys.exit(bool(rescue.lost))
+    sys.exit("\n".join(rescue.lost) or None)

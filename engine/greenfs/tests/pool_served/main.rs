@@ -180,7 +180,7 @@ fn several_servers_have_one_pool() {
         5000
     );
     servers.clear();
-    text(&command(&home, &["pool", "sweep", "pool"]));
+    text(&command(&home, &["pool", "sweep", "pool", "--yes"]));
     for (flash, remote) in flashes.iter().zip(["remote", "remote1", "remote2"]) {
         let back = format!("{remote}-back");
         if rescued(&home, &["pool", remote, &back]) {
@@ -236,6 +236,26 @@ fn a_path_that_is_longer_than_the_kernel_takes_is_got_back() {
             assert_eq!(read.expect("it is there"), b"deep");
         }
     }
+}
+
+/// Who names a file of theirs as the place would lose it.
+#[test]
+fn a_rescue_replaces_nothing() {
+    let home = home("pool-mine");
+    fs::write(home.at("remote/file"), "no recipe").expect("it is writable");
+    fs::write(home.at("mine"), "mine").expect("it is writable");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("rescue.py");
+    let mut python = Command::new("python3");
+    python.arg(script).args(["pool", "remote/file", "mine"]);
+    let Ok(said) = python.current_dir(&home.root).output() else {
+        eprintln!("skipped: needs python3");
+        return;
+    };
+    let errors = String::from_utf8_lossy(&said.stderr);
+    assert!(errors.contains("is there already"), "{errors}");
+    assert_eq!(said.status.code(), Some(1));
+    let mine = fs::read_to_string(home.at("mine")).expect("it is there");
+    assert_eq!(mine, "mine");
 }
 
 /// What its owner may not read would look changed at every look, and be copied again; or it would pass
