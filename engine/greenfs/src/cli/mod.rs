@@ -72,6 +72,8 @@ one from the root of the volume whose remote that is.
   --pool DIR     with serve: keep the data of files there, as chunks of which each is there once, whichever
                  folder's file has it; several servers may have one pool
   --pool-key FILE  with serve and pool: encrypt them with the key that `greenfs pool key FILE` made
+  --yes          with pool sweep: remove without asking; without it that is refused where there is no
+                 terminal to ask on
   --host NAME    with certificates: a name or address of the server; may be given several times
   --client NAME  with certificates: make the keys of this client (client)
 

@@ -107,12 +107,19 @@ pub fn check(pool: &Pool) -> Result<Report, Fault> {
     Ok(report)
 }
 
-/// Remove the chunks that no file needs. Nobody else uses the pool. Returns how many there were, and
-/// their bytes.
+/// The chunks of a pool that no file needs, as long as nobody else uses it.
+pub struct Spare<'a> {
+    pool: &'a Pool,
+    tenants: Vec<Tenant>,
+    pub chunks: Vec<PathBuf>,
+    pub chunks_b: u64,
+}
+
+/// Find the chunks that no file needs. Nobody else uses the pool.
 ///
 /// # Errors
-/// If a folder of the pool is not there, or a file there cannot be understood: nothing is removed then.
-pub fn sweep(pool: &Pool) -> Result<(u64, u64), Fault> {
+/// If a folder of the pool is not there, or a file there cannot be understood.
+pub fn spare(pool: &Pool) -> Result<Spare<'_>, Fault> {
     let tenants = tenants::all(pool)?;
     let mut needed: HashSet<Id> = HashSet::new();
     each_file(&tenants, |place, recipe| {
@@ -128,22 +135,37 @@ pub fn sweep(pool: &Pool) -> Result<(u64, u64), Fault> {
         }
         Ok(())
     })?;
-    // What a client removed must not be back after a power cut, without its chunks.
-    for tenant in &tenants {
-        let synced = File::open(&tenant.folder).and_then(|folder| sys::sync_file_system(&folder));
-        synced.map_err(|error| unreadable(&tenant.folder, &error))?;
-    }
-    let (mut removed, mut removed_b) = (0, 0);
-    let swept = pool.chunks.each(|id, place, sealed_b| {
+    let (mut chunks, mut chunks_b) = (Vec::new(), 0);
+    let looked = pool.chunks.each(|id, place, sealed_b| {
         if !needed.contains(&id) {
-            fs::remove_file(place)?;
-            removed += 1;
-            removed_b += sealed_b;
+            chunks.push(place.to_owned());
+            chunks_b += sealed_b;
         }
         Ok(())
     });
-    swept.map_err(|error| unreadable(&pool.root, &error))?;
-    Ok((removed, removed_b))
+    looked.map_err(|error| unreadable(&pool.root, &error))?;
+    Ok(Spare {
+        pool,
+        tenants,
+        chunks,
+        chunks_b,
+    })
+}
+
+impl Spare<'_> {
+    /// Remove them.
+    ///
+    /// # Errors
+    /// If a folder of the pool cannot be made durable, or a chunk cannot be removed.
+    pub fn remove(&self) -> Result<(), Fault> {
+        // What a client removed must not be back after a power cut, without its chunks.
+        for Tenant { folder, .. } in &self.tenants {
+            let synced = File::open(folder).and_then(|folder| sys::sync_file_system(&folder));
+            synced.map_err(|error| unreadable(folder, &error))?;
+        }
+        let removed = self.chunks.iter().try_for_each(fs::remove_file);
+        removed.map_err(|error| unreadable(&self.pool.root, &error))
+    }
 }
 
 fn unreadable(place: &Path, error: &io::Error) -> Fault {

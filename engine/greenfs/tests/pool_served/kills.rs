@@ -112,7 +112,7 @@ fn a_server_that_is_killed_amid_a_recipe_leaves_none() {
     assert_eq!(ended.signal(), Some(libc::SIGXFSZ));
     let said = text(&command(&home, &["pool", "check", "pool"]));
     assert!(said.contains("all are whole"), "{said}");
-    text(&command(&home, &["pool", "sweep", "pool"]));
+    text(&command(&home, &["pool", "sweep", "pool", "--yes"]));
     server = Server::at(&home, ANY, &options);
     synced(&home, "flash", &server);
     is_served(&home, &server, "back");
