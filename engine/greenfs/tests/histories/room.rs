@@ -1,5 +1,7 @@
 //! Flash that is almost full while a branch is brought up and programs go on.
 
+use std::iter;
+
 use greenfs::branch::own;
 use greenfs::branch::store::Store;
 use greenfs::volume::{self, Trouble};
@@ -25,9 +27,8 @@ fn almost_full(free_b: u64, tells_room: bool) -> World<Memory> {
     world
 }
 
-fn waiting_copies(world: &World<Memory>) -> bool {
-    let flash = world.flash();
-    let found = flash.borrow().look(&own("snapshots-remote"));
+fn waiting_copies(flash: &Memory) -> bool {
+    let found = flash.look(&own("snapshots-remote"));
     found.expect("it can be looked at").is_some()
 }
 
@@ -52,7 +53,7 @@ fn a_file_without_room_for_a_copy_is_brought_as_it_is() {
             remote(&world)[&file(1)].data[..10],
             [2, 2, 2, 2, 2, 2, 2, 2, 2, 1]
         );
-        assert!(!waiting_copies(&world));
+        assert!(!waiting_copies(&world.flash().borrow()));
         world.settle();
     }
 }
@@ -62,10 +63,16 @@ fn a_file_without_room_for_a_copy_is_brought_as_it_is() {
 fn copies_leave_room_to_programs() {
     let mut world = almost_full(300_000, true);
     let mut branch = cabled(&world, None);
-    let append = (0..5).map(|turn| write(2, 9 + turn * 28_000, 28_000, 2));
-    let (pushed, refused) = amid(&mut world, disturbs().chain(append), |flash| {
-        volume::push(flash, &mut branch)
+    let flash = world.flash();
+    let mut disturbs = disturbs();
+    let mut appends = (0..5).map(|turn| write(2, 9 + turn * 28_000, 28_000, 2));
+    // Before copies wait, an append would take the room that a copy of the large file needs.
+    let work = iter::from_fn(|| match waiting_copies(&flash.borrow()) {
+        true => appends.next(),
+        false => disturbs.next(),
     });
+    let (pushed, refused) = amid(&mut world, work, |flash| volume::push(flash, &mut branch));
+    assert!(appends.next().is_none(), "flash was not filled");
     assert!(refused.is_empty(), "{} writes were refused", refused.len());
     pushed.expect("files are small");
     world.settle();
@@ -86,7 +93,7 @@ fn a_file_that_is_overwritten_and_finds_no_room_keeps_nothing_else_from_the_remo
         assert!(refused.is_empty(), "{refused:?}");
         assert_eq!(remote(&world)[&file(0)].data, [1; 9]);
         assert_eq!(remote(&world)[&file(1)].data, [0; 9], "it is as it was");
-        assert!(!waiting_copies(&world));
+        assert!(!waiting_copies(&world.flash().borrow()));
         world.settle();
     }
 }
@@ -100,7 +107,10 @@ fn a_push_that_fails_leaves_no_copies_on_flash() {
         let (pushed, _) = amid(&mut world, rewrites().take(40), |flash| {
             volume::push(flash, &mut branch)
         });
-        assert!(pushed.is_ok() || !waiting_copies(&world), "{pulled_after}");
+        assert!(
+            pushed.is_ok() || !waiting_copies(&world.flash().borrow()),
+            "{pulled_after}"
+        );
         world.settle();
     }
 }
