@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.closure import ARTICLE
+from fsgreen.pipeline.lockfile import replace_entry
 
 if TYPE_CHECKING:
     from dvc.repo import Repo
@@ -122,10 +123,16 @@ class Ledger:
 
     def record(self, name: str) -> None:
         """Keep in `dvc.lock` what a stage has used and made."""
+        from dvc.stage.serialize import to_lockfile
+        from dvc.utils.serialize import dumps_yaml
+
+        stage = self._stages[name]
         with self._turn:
-            self._stages[name].save()
-            self._stages[name].commit()
-            self._stages[name].dump(update_pipeline=False)
+            stage.save()
+            stage.commit()
+            _, _, entry = dumps_yaml({"stages": to_lockfile(stage)}).partition("\n")
+            if not replace_entry(paths.root() / "dvc.lock", entry):
+                stage.dump(update_pipeline=False)
 
 
 def _of_study(stage: str) -> bool:
