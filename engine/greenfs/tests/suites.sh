@@ -206,7 +206,7 @@ switching() {
   echo $! >disk.pid
   until [ -s said-by-disk ]; do sleep 0.1; done
   loop=$(losetup --find --show --direct-io=on "$second/served/disk")
-  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$loop" 256M
+  mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$loop" 2G
   mount "$loop" disk
   mkdir disk/backup
   mkdir "$home/tree"

@@ -46,8 +46,10 @@ pub fn push_rested<S: Store, T: Store>(
     branch: &mut Branch<T>,
     mut rested: BTreeSet<NodeId>,
 ) -> Result<Pushed, Trouble> {
-    let with_room = flash.with(|flash| flash.with_room(&branch.left));
-    rested.extend(with_room.map_err(Trouble::Flash)?);
+    if !branch.left.is_empty() {
+        let with_room = flash.with(|flash| flash.with_room(&branch.left));
+        rested.extend(with_room.map_err(Trouble::Flash)?);
+    }
     let pushed = rounds(flash, branch, rested);
     if pushed.is_err() {
         // The next push may be long in coming, and flash be almost full. What failed is told already.

@@ -35,9 +35,6 @@ pub(super) fn snapshot(role: Role, id: NodeId) -> PathBuf {
 impl<S: Store> Flash<S> {
     /// Those of these files that are small enough to be copied on flash, where there is room for each.
     pub(super) fn with_room(&self, files: &BTreeSet<NodeId>) -> io::Result<BTreeSet<NodeId>> {
-        if files.is_empty() {
-            return Ok(BTreeSet::new());
-        }
         let room_b = self.store.free_b()? / ROOM;
         let has_room = |id: &&NodeId| {
             let size_b = self.node(**id).map(|node| node.attributes.size);
