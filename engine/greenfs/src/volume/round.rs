@@ -13,7 +13,10 @@ use crate::protocol::plan::Put;
 use crate::protocol::{Attributes, Behind, Catalogue, Change, Name, Node, NodeId, Plan, Role};
 use crate::ranges::Ranges;
 use crate::volume::flash::Flash;
-use crate::volume::snapshots::SNAPSHOTS_MOST_B;
+
+/// A larger file is not copied on flash while writes wait; nor are more bytes of files that nobody wrote to
+/// while they were copied. Bytes.
+pub(super) const SNAPSHOTS_MOST_B: u64 = 64 << 20;
 
 /// What a round has to do.
 pub(super) struct Round {

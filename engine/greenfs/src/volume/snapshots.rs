@@ -9,12 +9,8 @@ use crate::branch::own;
 use crate::branch::store::{Store, copy_within, ensure_folder, remove_tree};
 use crate::protocol::{NodeId, Role};
 use crate::volume::flash::Flash;
-use crate::volume::round::{Origin, Round};
+use crate::volume::round::{Origin, Round, SNAPSHOTS_MOST_B};
 use crate::volume::trouble::is_full;
-
-/// A larger file is not copied on flash while writes wait; nor are more bytes of files that nobody wrote to
-/// while they were copied. Bytes.
-pub(super) const SNAPSHOTS_MOST_B: u64 = 64 << 20;
 
 /// What it takes to copy a small file counts as so many bytes more.
 const SNAPSHOT_ITSELF_B: u64 = 64 << 10;
