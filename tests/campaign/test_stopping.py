@@ -189,7 +189,7 @@ def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], 
     from fsgreen import reduce
 
     measure("demo", plan)
-    campaign.Campaign("demo").keep_identity({})
+    campaign.Campaign("demo").keep_identity({"testbed": {"kind": "loop"}})
     reduce.write("demo")
     trials = reduce.read_table("demo", "trials").set_index("trial")
     for name, found in campaign.Campaign("demo").measured().items():
