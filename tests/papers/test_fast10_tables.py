@@ -147,8 +147,8 @@ def test_a_change_from_a_default_in_another_state_is_in_another_state():
     _, effects = tables()
     table = then_and_now(PRINTED.table2, effects, {("webserver", "ext3", "default")})
     ext3 = (table["workload"] == "webserver") & (table["file system"] == "ext3")
-    assert set(table.loc[ext3, "state"]) == {"another"}
-    assert set(table.loc[~ext3, "state"]) == {"that of the claims"}
+    assert set(table.loc[ext3, "in the state of the claims"]) == {"no"}
+    assert set(table.loc[~ext3, "in the state of the claims"]) == {"yes"}
 
 
 def test_a_published_number_is_any_that_rounds_to_it():
