@@ -194,7 +194,7 @@ def test_a_rank_with_a_cell_that_moves_is_left_open(series, slug, expected):
         workload, names = levels(cell)
         if workload == "varmail-sun14":
             return 1.0 if names == ("ext2", "cfq") else 2.0
-        return 1.0 if names == ("btrfs", "none") else 2.0
+        return 1.0 if names == ("nilfs2", "none") else 2.0
 
     still = source(speed, watts)
     assert {part.verdict for part in parts(slug, still)} == {"reproduced"}

@@ -11,12 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
 import websocket
 
 from tests.patience import LIMIT_S
 
 AGAIN_S = 15.0
 """How long one waits for an answer before one acts again."""
+
+BETWEEN = """
+[document.activeElement, ...document.querySelectorAll('dialog[open]')].map(
+    (element) => element.outerHTML.slice(0, 300))
+"""
+"""What has the focus, and what JupyterLab asks meanwhile: both can take what a person does."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -79,7 +86,8 @@ class Page:
         """
         deadline_s = time.monotonic() + LIMIT_S
         while not self.value(expression):
-            assert time.monotonic() < deadline_s, f"in vain: {expression}; {self.errors}"
+            if time.monotonic() > deadline_s:
+                pytest.fail(f"in vain: {expression}; {self.errors}; {self.value(BETWEEN)}")
             act()
             again_s = time.monotonic() + AGAIN_S
             while not self.value(expression) and time.monotonic() < again_s:

@@ -213,7 +213,7 @@ fn a_copy_has_what_memory_changed() {
         assert_eq!(copied, SIZE_B as isize);
         assert!(fs::read(home.mnt("copy")).expect("it is there") == memory.read());
     }
-    drop(memory);
+    drop((memory, file, to));
     home.umount();
     home.same_trees("flash", "remote");
 }
@@ -249,6 +249,7 @@ fn what_is_sent_shows_what_memory_changed() {
             thread::sleep(Duration::from_millis(1));
         }
     }
+    drop((memory, file));
     home.umount();
 }
 

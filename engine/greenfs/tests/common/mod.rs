@@ -155,6 +155,12 @@ impl Home {
     }
 
     pub fn umount(&mut self) {
+        self.leave();
+        self.wait_for_end();
+    }
+
+    /// Have the mount taken away; whether flash was left in order tells the end of the daemon.
+    pub fn leave(&mut self) {
         let mut umount = self.greenfs("umount");
         umount.arg("mnt");
         let is_busy = |output: &Output| String::from_utf8_lossy(&output.stderr).contains("busy");
@@ -165,14 +171,17 @@ impl Home {
             output = umount.output().expect("it was built");
         }
         text(&output);
-        self.wait_for_end();
     }
 
     /// Wait until the daemon has come to its end.
     pub fn wait_for_end(&mut self) {
-        if let Some(mut daemon) = self.daemon.take() {
-            assert!(daemon.wait().expect("it ends").success());
-        }
+        assert!(self.ends_well());
+    }
+
+    /// Wait until the daemon has come to its end. Returns whether it left all in order.
+    pub fn ends_well(&mut self) -> bool {
+        let daemon = self.daemon.take();
+        daemon.is_none_or(|mut daemon| daemon.wait().expect("it ends").success())
     }
 
     /// What `greenfs status` prints.
