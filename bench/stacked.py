@@ -1,0 +1,215 @@
+"""GreenFS beside mergerfs and the folder below: processor time of small files, creation, reads.
+
+All ways lie on one file system. Processor time is that of the working program and of the daemon; in
+the way with a remote it includes that of bringing all there, until it holds all. Root reads through
+the kernel's passthrough, and another user through the daemon: both are worth a run. mergerfs
+(apt-get install mergerfs) has the options of its own. With `--source`, a folder in which `--make`
+compiles something is copied to each way and compiled there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import astuple, dataclass
+from functools import partial
+from pathlib import Path
+
+from bench import command, programs
+from bench.processes import run
+from bench.rounds import Spread, interleaved, met, print_row
+from fsgreen import greenfs
+from fsgreen.errors import FsgreenError
+
+NATIVE, MERGED = "the folder below", "mergerfs"
+ALONE, PROTECTED = "greenfs, flash alone", "greenfs, with a remote"
+TICKS_HZ = os.sysconf("SC_CLK_TCK")
+COLD_TARGET, WARM_TARGET, WARM_BY_DAEMON_TARGET = 0.95, 0.90, 0.33
+COMPILE_TARGET_X = 1.024
+"""What the module of the paper took on its flash."""
+
+HEAD = ("way", "CPU us a cycle", "creates/s", "cold MB/s", "warm MB/s", "compile s")
+WIDTHS = (23, 22, 25, 21, 21, 20)
+DIGITS = (1, 0, 0, 0, 1)
+WARM_READS = 3
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one way took in one round."""
+
+    cycle_cpu_us: float
+    creates_per_s: float
+    cold_mb_s: float
+    warm_mb_s: float
+    compile_s: float
+
+
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = command.parser(__doc__, example="sudo python -m bench.stacked --rounds 3", rounds=9)
+    parser.set_defaults(directory=Path("/var/tmp"))
+    parser.add_argument("--cycles", type=command.positive, default=5000, help="(default: 5000)")
+    parser.add_argument("--creates", type=command.positive, default=10000, help="(default: 10000)")
+    parser.add_argument("--mib", type=command.positive, default=512, help="to read (default: 512)")
+    parser.add_argument("--source", type=Path, help="a folder to compile, such as that of OpenSSH")
+    parser.add_argument("--make", default="make", help="what compiles it (default: make)")
+    return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """Where programs work, who serves it, and how one waits until all of it is done."""
+
+    at: Path
+    pid: int | None = None
+    wait: Callable[[], object] = lambda: None
+
+
+Way = Callable[[Path], AbstractContextManager[Mounted]]
+"""Mounts a folder somehow."""
+
+
+@contextmanager
+def merged(below: Path) -> Iterator[Mounted]:
+    """Mount it by mergerfs."""
+    at = below.with_name("mergerfs")
+    at.mkdir()
+    daemon = subprocess.Popen(["mergerfs", "-f", str(below), str(at)])
+    while not at.is_mount():
+        if daemon.poll() is not None:
+            raise FsgreenError("mergerfs ended", where=at, next_step="fusermount3 --version")
+        time.sleep(0.01)
+    try:
+        yield Mounted(at, daemon.pid)
+    finally:
+        run(["fusermount3", "-u", str(at)])
+        daemon.wait()
+
+
+@contextmanager
+def stacked(below: Path, remote: Path | None = None) -> Iterator[Mounted]:
+    """Mount it by GreenFS, with its journal."""
+    with greenfs.Mount(below, below.with_name("greenfs"), remote=remote) as mount:
+        wait = partial(mount.wait_for, "holds all") if remote else Mounted.wait
+        yield Mounted(mount.at, mount.pid, wait)
+
+
+WAYS: dict[str, Way] = {
+    NATIVE: lambda below: nullcontext(Mounted(below)),
+    MERGED: merged,
+    ALONE: stacked,
+    PROTECTED: lambda below: stacked(below, below.with_name("remote")),
+}
+
+
+def daemon_s(pid: int | None) -> float:
+    """Return the processor time of a daemon so far in seconds, to a tick of the clock."""
+    if pid is None:
+        return 0.0
+    times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, times)) / TICKS_HZ
+
+
+def took(loop: str, kind: str, folder: Path, count: int) -> tuple[float, float]:
+    """Return seconds, and those of processor time, of the program that works."""
+    wall_s, user_s, system_s = map(float, run([loop, kind, str(folder), str(count)]).output.split())
+    return wall_s, user_s + system_s
+
+
+def forget(file: Path) -> None:
+    """Drop a file from the kernel's memory, which takes nobody's rights."""
+    fd = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(fd)
+
+
+def compiled(asked: argparse.Namespace, folder: Path) -> float:
+    """Return the seconds in which a source compiles here; not a number if none was asked for."""
+    if asked.source is None:
+        return float("nan")
+    shutil.copytree(asked.source, folder, symlinks=True)
+    return run(["sh", "-c", f"cd '{folder}' && {asked.make}"]).wall_s
+
+
+def measured(asked: argparse.Namespace, loop: str, way: Way) -> Work:
+    """Do all of the work in one way."""
+    with tempfile.TemporaryDirectory(dir=asked.directory) as place:
+        below = Path(place, "below")
+        below.mkdir()
+        with way(below) as mount:
+            for name in ("cycles", "created"):
+                (mount.at / name).mkdir()
+            (mount.at / "large").write_bytes(os.urandom(asked.mib << 20))
+            mount.wait()
+            before_s = daemon_s(mount.pid)
+            _, program_s = took(loop, "cycle", mount.at / "cycles", asked.cycles)
+            mount.wait()
+            cpu_s = program_s + daemon_s(mount.pid) - before_s
+            create_s, _ = took(loop, "create", mount.at / "created", asked.creates)
+            mount.wait()
+            for file in (mount.at / "large", below / "large"):
+                forget(file)
+            cold_s, _ = took(loop, "read", mount.at, 1)
+            warm_s, _ = took(loop, "read", mount.at, WARM_READS)
+            compile_s = compiled(asked, mount.at / "source")
+    large_mb = (asked.mib << 20) / 1e6
+    return Work(
+        cpu_s / asked.cycles * 1e6,
+        asked.creates / create_s,
+        large_mb / cold_s,
+        WARM_READS * large_mb / warm_s,
+        compile_s,
+    )
+
+
+def compare(found: dict[str, list[Work]], what: str, other: str, bound: str, target: float) -> None:
+    """Print what GreenFS takes or does over another way in the same round, and if that is right."""
+    for name in (ALONE, PROTECTED):
+        pairs = zip(found[name], found[other], strict=True)
+        ratio = Spread.of(getattr(own, what) / getattr(its, what) for own, its in pairs)
+        is_met = ratio.median >= target if bound == "at least" else ratio.median <= target
+        print(f"{name}: {what}, over {other}: {ratio:.3f}; {bound} {target:g}: {met(is_met)}")
+
+
+def main() -> None:
+    """Print a row for each way, and whether GreenFS is as fast as it has to be."""
+    asked = arguments()
+    greenfs.program()
+    has_mergerfs = shutil.which("mergerfs") is not None
+    with tempfile.TemporaryDirectory() as programs_place:
+        loop = programs.build_loop("stacked", Path(programs_place))
+        found = interleaved(
+            {
+                name: partial(measured, asked, loop, way)
+                for name, way in WAYS.items()
+                if has_mergerfs or name != MERGED
+            },
+            asked.rounds,
+        )
+    print_row(HEAD, WIDTHS)
+    for name, works in found.items():
+        spreads = [Spread.of(values) for values in zip(*map(astuple, works), strict=True)]
+        texts = [f"{spread:.{d}f}" for spread, d in zip(spreads, DIGITS, strict=True)]
+        print_row((name, *texts), WIDTHS)
+    if has_mergerfs:
+        compare(found, "cycle_cpu_us", MERGED, "at most", 1)
+        compare(found, "creates_per_s", MERGED, "at least", 1)
+    compare(found, "cold_mb_s", NATIVE, "at least", COLD_TARGET)
+    warm_target = WARM_TARGET if os.geteuid() == 0 else WARM_BY_DAEMON_TARGET
+    compare(found, "warm_mb_s", NATIVE, "at least", warm_target)
+    if asked.source is not None:
+        compare(found, "compile_s", NATIVE, "at most", COMPILE_TARGET_X)
+
+
+if __name__ == "__main__":
+    command.run(main)
