@@ -193,6 +193,58 @@ fn a_newer_format_is_refused() {
     assert_eq!(again.what, fault.what);
 }
 
+/// A folder that is kept open would get what belongs into another one of its name.
+#[test]
+fn a_name_stands_for_another_folder_after_a_rename_or_a_removal() {
+    use greenfs::branch::store::Store;
+    let place = Place::new("renamed");
+    let mut branch = place.open().own_folders();
+    let is_there = |path: &str| place.0.join(path).exists();
+    let make = |branch: &mut Folder, folder: &str, file: &str| {
+        let made = branch.make_folder(Path::new(folder), 0o700);
+        made.and_then(|()| branch.create(&Path::new(folder).join(file), 0o600))
+            .expect("it is writable");
+        assert!(is_there(&format!("{folder}/{file}")));
+    };
+    make(&mut branch, "a", "first");
+    make(&mut branch, "a/b", "deep");
+    let renamed = branch.rename(Path::new("a"), Path::new("other"));
+    renamed.expect("it is writable");
+    make(&mut branch, "a", "second");
+    make(&mut branch, "a/b", "deeper");
+    assert!(is_there("other/first") && !is_there("other/second") && !is_there("other/b/deeper"));
+    for file in ["a/b/deeper", "a/second"] {
+        let file = Path::new(file);
+        branch.remove_file(file).expect("it is writable");
+        let folder = file.parent().expect("it has one");
+        branch.remove_folder(folder).expect("it is empty");
+    }
+    make(&mut branch, "a", "third");
+}
+
+/// What follows the first write to a file that is kept open would be lost, or be another file's.
+#[test]
+fn a_file_that_is_kept_open_is_written_to_as_others_are() {
+    use greenfs::branch::store::{Store, read_whole};
+    let place = Place::new("kept-open");
+    let mut branch = place.open();
+    let (kept, other) = (Path::new("kept"), Path::new("other"));
+    for file in [kept, other] {
+        branch.create(file, 0o600).expect("it is writable");
+    }
+    branch.keep_open(kept).expect("it is there");
+    for (file, offset, data) in [(kept, 0, "old"), (other, 0, "other"), (kept, 3, "er")] {
+        let written = branch.write(file, offset, data.as_bytes());
+        written.expect("it is writable");
+    }
+    branch.truncate(kept, 0).expect("it is writable");
+    branch.write(kept, 0, b"new").expect("it is writable");
+    for (file, data) in [(kept, "new"), (other, "other")] {
+        let found = read_whole(&branch, file).expect("it is readable");
+        assert_eq!(found.as_deref(), Some(data.as_bytes()));
+    }
+}
+
 /// Files beyond the branch would be changed.
 #[test]
 fn no_symbolic_link_leads_out_of_a_branch() {

@@ -1,10 +1,10 @@
 //! A branch that is a folder of a mounted file system.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{
     DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown, symlink,
 };
@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mounting::place::lock;
 
+use crate::branch::folders::{Folders, Place};
 use crate::branch::store::Store;
 use crate::fault::Fault;
 use crate::protocol::{Attributes, Found, Kind};
@@ -26,29 +27,32 @@ pub const FRESH: Duration = Duration::from_millis(50);
 const MODE: u32 = 0o7777;
 
 pub struct Folder {
-    root: File,
+    folders: Folders,
     device: u64,
     tells_of_memory: bool,
-}
-
-/// A name in a folder that is held open, so that no link can lead elsewhere.
-pub(super) struct Place {
-    _folder: OwnedFd,
-    pub(super) path: PathBuf,
+    /// A file that is written to all the time, and its path.
+    kept: Option<(PathBuf, File)>,
 }
 
 impl Folder {
     /// Use an existing folder.
     pub fn open(root: &Path) -> io::Result<Self> {
-        let root = OpenOptions::new()
+        let root = File::options()
             .read(true)
             .custom_flags(libc::O_DIRECTORY)
             .open(root)?;
         Ok(Self {
             device: root.metadata()?.dev(),
             tells_of_memory: sys::tells_of_memory(&root)?,
-            root,
+            folders: Folders::below(root),
+            kept: None,
         })
+    }
+
+    /// The same, where this process alone renames and removes folders.
+    pub fn own_folders(mut self) -> Self {
+        self.folders.are_own = true;
+        self
     }
 
     /// Use a folder that no other process uses.
@@ -57,7 +61,7 @@ impl Folder {
         let unusable = |what: String| Fault::new(what, place, next);
         let folder = Self::open(place)
             .map_err(|error| unusable(format!("this folder cannot be opened: {error}")))?;
-        lock(&folder.root).map_err(|_| {
+        lock(&folder.folders.root).map_err(|_| {
             let next = "wait until it has ended (a mount ends by `greenfs umount`)";
             Fault::new("another greenfs uses this folder", place, next)
         })?;
@@ -66,7 +70,7 @@ impl Folder {
 
     /// The root, opened once more: the kernel tells each opening of a file system that it failed.
     pub fn root(&self) -> io::Result<File> {
-        self.open_file(Path::new(""), OpenOptions::new().read(true))
+        self.open_to(Path::new(""), libc::O_RDONLY)
     }
 
     /// Rename to where nothing is; what comes there meanwhile is not replaced, where the file system
@@ -76,6 +80,7 @@ impl Folder {
     /// If something is there.
     pub fn rename_to_free(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let places = (self.place(from)?, self.place(to)?);
+        self.folders.forget();
         match sys::rename_to_free(&places.0.path, &places.1.path) {
             // NFS knows no such rename.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => match self.look(to)? {
@@ -88,94 +93,95 @@ impl Folder {
 
     /// What a path stands for, to look at and to open by /proc/self/fd.
     pub fn reach(&self, path: &Path) -> io::Result<File> {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        let folder = sys::open_below(&self.root, parent)?;
-        let name = path.file_name().unwrap_or(OsStr::new("."));
-        sys::open_name(&folder, name).map(File::from)
+        let (folder, name) = self.folders.above(path)?;
+        sys::open_name(&folder, name)
+    }
+
+    /// Open a file that is there, by the flags of open(2).
+    pub fn open_file(&self, path: &Path, flags: i32) -> io::Result<File> {
+        let (folder, name) = self.folders.above(path)?;
+        sys::open_at(&folder, name, flags, 0)
+    }
+
+    /// Make a file, and open it for reading and writing, with further flags.
+    pub fn create_open(&mut self, path: &Path, mode: u32, flags: i32) -> io::Result<File> {
+        let (folder, name) = self.folders.above(path)?;
+        let flags = flags | libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        sys::open_at(&folder, name, flags, mode)
     }
 
     /// Whether any program may see a file now, through memory too; this process has it not open.
     pub fn may_be_open(&self, path: &Path) -> bool {
-        let file = self.open_file(path, OpenOptions::new().read(true));
+        let file = self.open_to(path, libc::O_RDONLY);
         file.and_then(|file| sys::may_be_open(&file))
             .unwrap_or(true)
     }
 
     pub(super) fn place(&self, path: &Path) -> io::Result<Place> {
-        let parent = path.parent().unwrap_or(Path::new(""));
-        let folder = sys::open_below(&self.root, parent)?;
-        let name = path.file_name().unwrap_or(OsStr::new("."));
-        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
-        Ok(Place {
-            _folder: folder,
-            path,
-        })
+        self.folders.place(path)
     }
 
-    fn open_file(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-        let place = self.place(path)?;
-        // A pipe in the place of a file must not make this wait.
-        options
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-            .open(&place.path)
+    /// Open what should be a file: a pipe in its place does not make this wait.
+    fn open_to(&self, path: &Path, access: i32) -> io::Result<File> {
+        self.open_file(path, access | libc::O_NONBLOCK)
     }
 }
 
 impl Store for Folder {
     fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        let folder = sys::open_below(&self.root, folder)?;
+        let folder = sys::open_below(&self.folders.root, folder)?;
         let entries = fs::read_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
         entries.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     fn look(&self, path: &Path) -> io::Result<Option<Found>> {
-        let place = match self.place(path) {
+        let (folder, name) = match self.folders.above(path) {
             Err(error) if is_missing(&error) => return Ok(None),
-            place => place?,
+            above => above?,
         };
-        let status = match fs::symlink_metadata(&place.path) {
+        let status = match sys::look_at(&folder, name) {
             Err(error) if is_missing(&error) => return Ok(None),
             status => status?,
         };
-        let kind = match status.file_type() {
+        let kind = match status.st_mode & libc::S_IFMT {
             // What is mounted below has inode numbers of its own.
-            _ if status.dev() != self.device => Kind::Other,
-            kind if kind.is_file() => Kind::File,
-            kind if kind.is_dir() => Kind::Folder,
-            kind if kind.is_symlink() => Kind::Symlink(fs::read_link(&place.path)?.into()),
+            _ if status.st_dev != self.device => Kind::Other,
+            libc::S_IFREG => Kind::File,
+            libc::S_IFDIR => Kind::Folder,
+            libc::S_IFLNK => Kind::Symlink(fs::read_link(&self.place(path)?.path)?.into()),
             _ => Kind::Other,
         };
         let is_file = kind == Kind::File;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now_ns = now.map_or(0, |since| since.as_nanos() as i64);
-        let changed_ns = nanoseconds(status.ctime(), status.ctime_nsec());
+        let changed_ns = nanoseconds(status.st_ctime, status.st_ctime_nsec);
         // Where only whole seconds are kept, as in small inodes of ext4, one stays for that long.
-        let lasts_ns = i64::from(status.ctime_nsec() == 0) * 1_000_000_000;
+        let lasts_ns = i64::from(status.st_ctime_nsec == 0) * 1_000_000_000;
         let is_fresh = changed_ns.saturating_add(lasts_ns) >= now_ns - FRESH.as_nanos() as i64;
-        let modified_ns = nanoseconds(status.mtime(), status.mtime_nsec());
+        let modified_ns = nanoseconds(status.st_mtime, status.st_mtime_nsec);
         let attributes = Attributes {
-            mode: status.mode() & MODE,
-            uid: status.uid(),
-            gid: status.gid(),
-            size: if is_file { status.size() } else { 0 },
+            mode: status.st_mode & MODE,
+            uid: status.st_uid,
+            gid: status.st_gid,
+            size: if is_file { status.st_size as u64 } else { 0 },
             modified_ns: if is_file { modified_ns } else { 0 },
         };
         Ok(Some(Found {
             kind,
             attributes,
-            inode: status.ino(),
+            inode: status.st_ino,
             changed_ns: if is_fresh { 0 } else { changed_ns },
         }))
     }
 
     fn read(&self, path: &Path, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
-        let file = self.open_file(path, OpenOptions::new().read(true))?;
+        let file = self.open_to(path, libc::O_RDONLY)?;
         read_at(&file, offset, most_b)
     }
 
     /// By a lease, which this process gets on what it has not open itself.
     fn may_be_written(&self, path: &Path) -> io::Result<bool> {
-        match self.open_file(path, OpenOptions::new().read(true)) {
+        match self.open_to(path, libc::O_RDONLY) {
             Ok(file) => sys::may_be_written(&file),
             Err(_) => Ok(true),
         }
@@ -186,35 +192,42 @@ impl Store for Folder {
     }
 
     fn free_b(&self) -> io::Result<u64> {
-        let space = sys::space(&self.root)?;
+        let space = sys::space(&self.folders.root)?;
         Ok(space.f_bavail.saturating_mul(space.f_frsize))
     }
 
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        self.open_file(path, options.write(true).create_new(true).mode(mode))
-            .map(drop)
+        self.create_open(path, mode, 0).map(drop)
     }
 
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
-        let file = self.open_file(path, OpenOptions::new().write(true))?;
-        file.write_all_at(data, offset)
+        match &self.kept {
+            Some((kept, file)) if kept == path => file.write_all_at(data, offset),
+            _ => self
+                .open_to(path, libc::O_WRONLY)?
+                .write_all_at(data, offset),
+        }
+    }
+
+    fn keep_open(&mut self, path: &Path) -> io::Result<()> {
+        self.kept = Some((path.to_owned(), self.open_to(path, libc::O_WRONLY)?));
+        Ok(())
     }
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
-        let file = self.open_file(path, OpenOptions::new().write(true))?;
+        let file = self.open_to(path, libc::O_WRONLY)?;
         file.set_len(size_b)
     }
 
     /// Where the file system has blocks that are of several files.
     fn share(&mut self, from: &Path, to: &Path, range: Range<u64>) -> io::Result<bool> {
-        let from = self.open_file(from, OpenOptions::new().read(true))?;
-        let to = self.open_file(to, OpenOptions::new().write(true))?;
+        let from = self.open_to(from, libc::O_RDONLY)?;
+        let to = self.open_to(to, libc::O_WRONLY)?;
         sys::share_blocks(&from, &to, range.start, range.end - range.start)
     }
 
     fn punch(&mut self, path: &Path, range: Range<u64>) -> io::Result<()> {
-        let file = self.open_file(path, OpenOptions::new().write(true))?;
+        let file = self.open_to(path, libc::O_WRONLY)?;
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         sys::allocate(&file, mode, range.start, range.end - range.start)
     }
@@ -239,6 +252,7 @@ impl Store for Folder {
 
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let (from, to) = (self.place(from)?, self.place(to)?);
+        self.folders.forget();
         fs::rename(&from.path, &to.path)
     }
 
@@ -247,7 +261,9 @@ impl Store for Folder {
     }
 
     fn remove_folder(&mut self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(&self.place(path)?.path)
+        let place = self.place(path)?;
+        self.folders.forget();
+        fs::remove_dir(&place.path)
     }
 
     fn dress(&mut self, path: &Path, attributes: &Attributes) -> io::Result<()> {
@@ -268,7 +284,7 @@ impl Store for Folder {
     }
 
     fn sync(&mut self, path: &Path) -> io::Result<()> {
-        match self.open_file(path, OpenOptions::new().read(true)) {
+        match self.open_to(path, libc::O_RDONLY) {
             Ok(file) => file.sync_all(),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.sync_all(),
             Err(error) => Err(error),
@@ -276,7 +292,7 @@ impl Store for Folder {
     }
 
     fn sync_all(&mut self) -> io::Result<()> {
-        sys::sync_file_system(&self.root)
+        sys::sync_file_system(&self.folders.root)
     }
 }
 

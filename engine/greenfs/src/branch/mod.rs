@@ -3,6 +3,7 @@
 mod at_once;
 pub mod carry;
 pub mod folder;
+mod folders;
 pub mod history;
 pub mod identity;
 pub mod kept;

@@ -39,6 +39,11 @@ pub trait Store {
     /// A new, empty file.
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
+    /// Keep a file open that is written to all the time, and is never replaced by another one.
+    fn keep_open(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()>;
     /// Give a file a range of another one, at the same place, where that takes less than to write it.
     /// Returns whether it was done.

@@ -34,7 +34,7 @@ const NAME_A_KEY: &str = "name the file that `greenfs flash key FILE` made";
 /// If another process uses it, it is encrypted and its key is not there, or the key is another one;
 /// with a key, if it cannot be encrypted, or has files that are not.
 pub fn claim(flash: &Path, key: Option<&Path>, begins: bool) -> Result<Folder, Fault> {
-    let folder = Folder::claim(flash)?;
+    let folder = Folder::claim(flash)?.own_folders();
     let root = folder.root().map_err(|error| unusable(flash, &error))?;
     match key {
         Some(file) => open(&root, flash, file, begins)?,

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ use fuser::{
 
 use crate::branch::folder::Folder;
 use crate::mount::answers::ATTRIBUTES_LAST;
-use crate::mount::attributes::{attributes, opened};
+use crate::mount::attributes::attributes;
 use crate::mount::errors::errno;
 use crate::mount::handles::{Open, Way, is_shared};
 use crate::mount::tree::{Tree, node};
@@ -40,7 +40,7 @@ impl Tree {
         drop(flash);
         match opened {
             Err(error) => reply.error(errno(&error)),
-            Ok(Ready(handle, flags, Way::Asking)) => reply.opened(handle, flags),
+            Ok(Ready(handle, flags, Way::Writing | Way::Asking)) => reply.opened(handle, flags),
             Ok(Ready(handle, flags, Way::Through(backing))) => {
                 reply.opened_passthrough(handle, flags, &backing);
             }
@@ -68,7 +68,7 @@ impl Tree {
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
         match opened {
             Err(error) => reply.error(errno(&error)),
-            Ok(Ready(handle, flags, Way::Asking)) => {
+            Ok(Ready(handle, flags, Way::Writing | Way::Asking)) => {
                 reply.created(lasts, &found, generation, handle, flags);
             }
             Ok(Ready(handle, flags, Way::Through(backing))) => {
@@ -88,14 +88,8 @@ impl Tree {
         if flash.part(id).is_some() && flash.node(id).is_ok() {
             return Ok((id, Self::open_part(flash, id)?, true));
         }
-        let reached = self.reach(flash, id)?;
-        let access = flags & libc::O_ACCMODE;
-        let file = File::options()
-            .read(access != libc::O_WRONLY)
-            .write(access != libc::O_RDONLY)
-            .custom_flags(flags & SYNCHRONOUS)
-            .open(opened(&reached))?;
-        Ok((id, file, false))
+        let flags = flags & (libc::O_ACCMODE | SYNCHRONOUS);
+        Ok((id, self.open_node(flash, id, flags)?, false))
     }
 
     /// Make a file and open it for reading and writing.
@@ -109,13 +103,9 @@ impl Tree {
     ) -> io::Result<(NodeId, File, FileAttr)> {
         let mode = mode & !libc::S_IFMT;
         let new = self.owned_by(request, mode | OWNERS);
-        let id = flash.create(node(parent)?, name, new)?;
-        let reached = self.reach(flash, id)?;
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(flags & SYNCHRONOUS)
-            .open(opened(&reached))?;
+        let (id, file) = flash.create_by(node(parent)?, name, new, |folder, path| {
+            folder.create_open(path, new.mode, flags & SYNCHRONOUS)
+        })?;
         if mode & OWNERS != OWNERS {
             file.set_permissions(Permissions::from_mode(mode))?;
             flash.note_attributes(id)?;
@@ -145,12 +135,17 @@ impl Tree {
             uses.open(id);
         }
         let has_passthrough = self.has_passthrough.load(Ordering::Relaxed) && !is_part;
-        let (handle, way) = self.handles.add(open, |file| {
-            // Flash on what cannot be passed through is read by asking.
-            match has_passthrough.then(|| backing(file)) {
-                Some(Ok(backing)) => Way::Through(Arc::new(backing)),
-                _ => Way::Asking,
-            }
+        let (handle, way) = self.handles.add(open, |file| match has_passthrough {
+            true if access == libc::O_WRONLY => Way::Writing,
+            true => backing(file).map_or_else(
+                |_| {
+                    // Flash on what cannot be passed through is read by asking.
+                    self.has_passthrough.store(false, Ordering::Relaxed);
+                    Way::Asking
+                },
+                |backing| Way::Through(Arc::new(backing)),
+            ),
+            false => Way::Asking,
         });
         let first = match is_shared(&way, is_read_write) {
             true => flash.begin_sharing(id),
@@ -164,6 +159,7 @@ impl Tree {
         let flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
             // Every write() still comes here.
+            Way::Writing => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) => FopenFlags::empty(),
         };

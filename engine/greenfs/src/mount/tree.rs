@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -10,6 +11,7 @@ use std::sync::mpsc::Sender;
 use fuser::{FileAttr, INodeNo, Request};
 
 use crate::branch::folder::Folder;
+use crate::mount::attributes::opened;
 use crate::mount::errors::error;
 use crate::mount::handles::Handles;
 use crate::mount::origins::Origins;
@@ -53,6 +55,21 @@ impl Tree {
                 Some(open) => open.file.try_clone(),
                 None => Err(gone),
             },
+        }
+    }
+
+    /// Open such a node, by the flags of open(2).
+    pub fn open_node(&self, flash: &Flash<Folder>, id: NodeId, flags: i32) -> io::Result<File> {
+        match flash.path(id) {
+            Ok(path) => flash.store().open_file(&path, flags),
+            Err(_) => {
+                let access = flags & libc::O_ACCMODE;
+                File::options()
+                    .read(access != libc::O_WRONLY)
+                    .write(access != libc::O_RDONLY)
+                    .custom_flags(flags & !libc::O_ACCMODE)
+                    .open(opened(&self.reach(flash, id)?))
+            }
         }
     }
 

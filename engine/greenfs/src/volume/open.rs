@@ -88,6 +88,7 @@ impl<S: Store> Flash<S> {
         if self.store.look(&journal)?.is_none() {
             self.store.create(&journal, 0o600)?;
         }
+        self.store.keep_open(&journal)?;
         if self.state.catalogue.nodes().is_empty() {
             // A checkpoint without a root would not be read.
             self.store.truncate(&journal, 0)?;

@@ -39,9 +39,21 @@ impl<S: Store> Flash<S> {
     }
 
     pub fn create(&mut self, parent: NodeId, name: &OsStr, new: New) -> io::Result<NodeId> {
+        let create = |store: &mut S, path: &Path| store.create(path, new.mode);
+        self.create_by(parent, name, new, create).map(|(id, ())| id)
+    }
+
+    /// The same, by what makes a file in the store. Also returns what that does.
+    pub fn create_by<T>(
+        &mut self,
+        parent: NodeId,
+        name: &OsStr,
+        new: New,
+        create: impl FnOnce(&mut S, &Path) -> io::Result<T>,
+    ) -> io::Result<(NodeId, T)> {
         let path = self.free(parent, name)?;
-        self.store.create(&path, new.mode)?;
-        self.made(parent, name, &path, new)
+        let created = create(&mut self.store, &path)?;
+        Ok((self.made(parent, name, &path, new)?, created))
     }
 
     pub fn make_folder(&mut self, parent: NodeId, name: &OsStr, new: New) -> io::Result<NodeId> {

@@ -1,81 +1,21 @@
 //! What the kernel offers and Rust's library does not: with `crypt::kernel`, the only unsafe code of
 //! the crate.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+mod names;
+
+pub use names::{link_node, look_at, make_node, open_at, open_below, open_name, rename_to_free};
+
 fn c_path(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
-}
-
-/// The kernel takes no longer paths at once. Bytes.
-const PATH_MOST_B: usize = 4000;
-
-/// Open a folder below another one, through no symbolic link.
-pub fn open_below(root: &impl AsFd, path: &Path) -> io::Result<OwnedFd> {
-    let mut pieces = vec![PathBuf::new()];
-    for part in path {
-        let last = pieces
-            .last_mut()
-            .filter(|piece| piece.as_os_str().len() + 1 + part.len() <= PATH_MOST_B);
-        match last {
-            Some(piece) => piece.push(part),
-            None => pieces.push(part.into()),
-        }
-    }
-    let mut pieces = pieces.iter();
-    let first = pieces.next().map_or(Path::new(""), PathBuf::as_path);
-    let mut folder = open_piece(root, first)?;
-    for piece in pieces {
-        folder = open_piece(&folder, piece)?;
-    }
-    Ok(folder)
-}
-
-fn open_piece(root: &impl AsFd, path: &Path) -> io::Result<OwnedFd> {
-    let path = c_path(match path.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => path,
-    })?;
-    // SAFETY: zeros are a valid `open_how`.
-    let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = (libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC) as u64;
-    how.resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_SYMLINKS;
-    let root = root.as_fd().as_raw_fd();
-    // SAFETY: descriptor, path and structure are valid, and the size is that of the structure.
-    let opened = unsafe {
-        libc::syscall(
-            libc::SYS_openat2,
-            root,
-            path.as_ptr(),
-            &raw const how,
-            size_of::<libc::open_how>(),
-        )
-    };
-    if opened < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just given this descriptor, and nobody else has it.
-    Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) })
-}
-
-/// What a name in an open folder stands for, not through a symbolic link, to look at and to open.
-pub fn open_name(folder: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
-    let name = c_path(Path::new(name))?;
-    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: the descriptor is open, and the name is a valid string.
-    let opened = unsafe { libc::openat(folder.as_raw_fd(), name.as_ptr(), flags) };
-    if opened < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just given this descriptor, and nobody else has it.
-    Ok(unsafe { OwnedFd::from_raw_fd(opened) })
 }
 
 /// Make all of a file system durable.
@@ -89,21 +29,6 @@ fn checked(result: libc::c_int) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
-}
-
-/// Rename what a path stands for to where nothing is.
-pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
-    let (from, to) = (c_path(from)?, c_path(to)?);
-    let (here, flags) = (libc::AT_FDCWD, libc::RENAME_NOREPLACE);
-    // SAFETY: both paths are valid strings.
-    checked(unsafe { libc::renameat2(here, from.as_ptr(), here, to.as_ptr(), flags) })
-}
-
-/// Make a device, a socket or a pipe.
-pub fn make_node(path: &Path, mode: u32, device: u64) -> io::Result<()> {
-    let path = c_path(path)?;
-    // SAFETY: the path is a valid string.
-    checked(unsafe { libc::mknod(path.as_ptr(), mode, device) })
 }
 
 /// Set when a file was changed, in nanoseconds since 1970; not through a symbolic link.
@@ -326,18 +251,6 @@ pub fn local_time(at: SystemTime) -> String {
 /// The hour of the day, 0 to 23.
 pub fn hour(at: SystemTime) -> u32 {
     local(at).tm_hour as u32
-}
-
-/// Give a node that is open one more name.
-pub fn link_node(node: &File, to: &Path) -> io::Result<()> {
-    let from = c_path(&PathBuf::from(format!(
-        "/proc/self/fd/{}",
-        node.as_raw_fd()
-    )))?;
-    let to = c_path(to)?;
-    let (here, flags) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-    // SAFETY: both paths are valid strings.
-    checked(unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), flags) })
 }
 
 /// Take the lock of an open file or folder together with others who do, or fail if somebody has it alone.
