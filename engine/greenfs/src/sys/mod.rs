@@ -1,34 +1,23 @@
 //! What the kernel offers and Rust's library does not: with `crypt::kernel`, the only unsafe code of
 //! the crate.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+mod calls;
 mod names;
 
+use calls::{c_path, checked};
 pub use names::{link_node, look_at, make_node, open_at, open_below, open_name, rename_to_free};
-
-fn c_path(path: &Path) -> io::Result<CString> {
-    Ok(CString::new(path.as_os_str().as_bytes())?)
-}
 
 /// Make all of a file system durable.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::syncfs(folder.as_raw_fd()) })
-}
-
-fn checked(result: libc::c_int) -> io::Result<()> {
-    match result {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
 }
 
 /// Set when a file was changed, in nanoseconds since 1970; not through a symbolic link.

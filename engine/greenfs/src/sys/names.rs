@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use super::{c_path, checked};
+use crate::sys::calls::{c_path, checked};
 
 /// The kernel takes no longer paths at once. Bytes.
 const PATH_MOST_B: usize = 4000;
