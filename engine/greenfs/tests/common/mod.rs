@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every test uses a part")]
 
+pub mod lossy;
 pub mod serving;
 pub mod tapping;
 

@@ -8,7 +8,7 @@ use super::{Home, text};
 /// Serves a folder of a home; killed at the end.
 pub struct Server {
     pub process: Child,
-    /// `127.0.0.1:PORT`.
+    /// `HOST:PORT`.
     pub address: String,
 }
 
@@ -26,9 +26,9 @@ impl Server {
     }
 
     /// Serve a folder at an address, with the keys that there are.
-    pub fn of(home: &Home, folder: &str, address: &str, options: &[&str]) -> Self {
+    pub fn of(home: &Home, folder: &str, asked: &str, options: &[&str]) -> Self {
         let mut serve = home.greenfs("serve");
-        serve.args([folder, "--listen", address]);
+        serve.args([folder, "--listen", asked]);
         serve.args(["--cert", "keys/server/cert.pem"]);
         serve.args(["--key", "keys/server/key.pem"]);
         serve.args(["--clients", "keys/ca.pem"]).args(options);
@@ -38,7 +38,8 @@ impl Server {
         let read = BufReader::new(output).read_line(&mut said);
         read.expect("it prints text");
         let address = said.trim().rsplit(' ').next().unwrap_or_default();
-        assert!(address.starts_with("127.0.0.1:"), "{said}");
+        let (host, _) = asked.rsplit_once(':').expect("it has a port");
+        assert!(address.starts_with(host), "{said}");
         Self {
             process,
             address: address.to_owned(),
