@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -79,35 +79,55 @@ Way = Callable[[Path], AbstractContextManager[Mounted]]
 
 
 @contextmanager
-def merged(below: Path) -> Iterator[Mounted]:
-    """Mount it by mergerfs."""
-    at = below.with_name("mergerfs")
+def served(command: Sequence[str], at: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Have a program serve a mount, and end."""
     at.mkdir()
-    daemon = subprocess.Popen(["mergerfs", "-f", str(below), str(at)])
+    daemon = subprocess.Popen([*command, str(at)], stdout=subprocess.DEVNULL)
     while not at.is_mount():
         if daemon.poll() is not None:
-            raise FsgreenError("mergerfs ended", where=at, next_step="fusermount3 --version")
+            raise FsgreenError(f"{command[0]} ended", where=at, next_step="fusermount3 --version")
         time.sleep(0.01)
     try:
-        yield Mounted(at, daemon.pid)
+        yield daemon
     finally:
         run(["fusermount3", "-u", str(at)])
         daemon.wait()
 
 
 @contextmanager
-def stacked(below: Path, remote: Path | None = None) -> Iterator[Mounted]:
+def merged(below: Path) -> Iterator[Mounted]:
+    """Mount it by mergerfs."""
+    at = below.with_name("mergerfs")
+    with served(["mergerfs", "-f", str(below)], at) as daemon:
+        yield Mounted(at, daemon.pid)
+
+
+@contextmanager
+def stacked(below: Path, *options: str | Path) -> Iterator[Mounted]:
     """Mount it by GreenFS, with its journal."""
-    with greenfs.Mount(below, below.with_name("greenfs"), remote=remote) as mount:
-        wait = partial(mount.wait_for, "holds all") if remote else Mounted.wait
-        yield Mounted(mount.at, mount.pid, wait)
+    at = below.with_name("greenfs")
+    command = [greenfs.program(), "mount", "--foreground", "--flash", str(below)]
+
+    def wait() -> None:
+        while options and "holds all" not in greenfs.ask("status", "--flash", below):
+            time.sleep(0.05)
+
+    with served([*command, *map(str, options)], at) as daemon:
+        yield Mounted(at, daemon.pid, wait)
+
+
+def protected(below: Path) -> AbstractContextManager[Mounted]:
+    """Mount it by GreenFS with a remote on the same file system."""
+    remote = below.with_name("remote")
+    remote.mkdir()
+    return stacked(below, "--remote", remote)
 
 
 WAYS: dict[str, Way] = {
     NATIVE: lambda below: nullcontext(Mounted(below)),
     MERGED: merged,
     ALONE: stacked,
-    PROTECTED: lambda below: stacked(below, below.with_name("remote")),
+    PROTECTED: protected,
 }
 
 

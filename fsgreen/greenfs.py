@@ -143,11 +143,6 @@ class Mount:
             at.mkdir(parents=True)
         self._running, _ = _begun([*command, str(at)], keys=keys, lock_fd=lock_fd)
 
-    @property
-    def pid(self) -> int:
-        """The number of the process that serves it."""
-        return self._running.pid
-
     def status(self) -> str:
         """Return how the volume stands: what each branch holds and lacks."""
         return ask("status", "--flash", self.flash)
