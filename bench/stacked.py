@@ -39,6 +39,8 @@ HEAD = ("way", "CPU us a cycle", "creates/s", "cold MB/s", "warm MB/s", "compile
 WIDTHS = (23, 22, 25, 21, 21, 20)
 DIGITS = (1, 0, 0, 0, 1)
 READS = 3
+OTHERS = 100
+"""Files in the folder in which another one comes and goes."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def stacked(below: Path, *options: str | Path) -> Iterator[Mounted]:
 
     def wait() -> None:
         while options and "holds all" not in greenfs.ask("status", "--flash", below):
-            time.sleep(0.05)
+            time.sleep(0.2)
 
     with served([*command, *map(str, options)], at) as daemon:
         yield Mounted(at, daemon.pid, wait)
@@ -179,6 +181,8 @@ def measured(asked: argparse.Namespace, loop: str, way: Way) -> Work:
             warm_s, _ = took(loop, "read", mount.at, READS)
             for name in ("cycles", "created"):
                 (mount.at / name).mkdir()
+            took(loop, "create", mount.at / "cycles", OTHERS)
+            mount.wait()
             before_s = daemon_s(mount.pid)
             _, program_s = took(loop, "cycle", mount.at / "cycles", asked.cycles)
             mount.wait()

@@ -27,11 +27,8 @@ pub struct Open {
 }
 
 /// How the kernel gets at the data of a node; all opens of one agree.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub enum Way {
-    /// It only brings what is written: either of the others may follow.
-    #[default]
-    Writing,
     /// It asks.
     Asking,
     /// It reads flash itself.
@@ -43,7 +40,6 @@ pub fn is_shared(way: &Way, is_read_write: bool) -> bool {
     matches!(way, Way::Through(_)) && is_read_write
 }
 
-#[derive(Default)]
 struct Opens {
     handles: Vec<u64>,
     way: Way,
@@ -65,15 +61,15 @@ impl Handles {
         self.0.lock().expect("a panic ends this process")
     }
 
-    /// Add an open file. `find` finds the way, if the node has none yet.
-    pub fn add(&self, open: Open, find: impl FnOnce(&File) -> Way) -> (u64, Way) {
+    /// Add an open file. `first` finds the way, if the node is not open yet.
+    pub fn add(&self, open: Open, first: impl FnOnce(&File) -> Way) -> (u64, Way) {
         let mut table = self.table();
         table.next += 1;
         let handle = table.next;
-        let opens = table.nodes.entry(open.id).or_default();
-        if matches!(opens.way, Way::Writing) {
-            opens.way = find(&open.file);
-        }
+        let opens = table.nodes.entry(open.id).or_insert_with(|| Opens {
+            handles: Vec::new(),
+            way: first(&open.file),
+        });
         opens.handles.push(handle);
         let way = opens.way.clone();
         table.files.insert(handle, Arc::new(open));

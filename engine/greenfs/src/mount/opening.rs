@@ -40,7 +40,7 @@ impl Tree {
         drop(flash);
         match opened {
             Err(error) => reply.error(errno(&error)),
-            Ok(Ready(handle, flags, Way::Writing | Way::Asking)) => reply.opened(handle, flags),
+            Ok(Ready(handle, flags, Way::Asking)) => reply.opened(handle, flags),
             Ok(Ready(handle, flags, Way::Through(backing))) => {
                 reply.opened_passthrough(handle, flags, &backing);
             }
@@ -68,7 +68,7 @@ impl Tree {
         let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
         match opened {
             Err(error) => reply.error(errno(&error)),
-            Ok(Ready(handle, flags, Way::Writing | Way::Asking)) => {
+            Ok(Ready(handle, flags, Way::Asking)) => {
                 reply.created(lasts, &found, generation, handle, flags);
             }
             Ok(Ready(handle, flags, Way::Through(backing))) => {
@@ -135,17 +135,12 @@ impl Tree {
             uses.open(id);
         }
         let has_passthrough = self.has_passthrough.load(Ordering::Relaxed) && !is_part;
-        let (handle, way) = self.handles.add(open, |file| match has_passthrough {
-            true if access == libc::O_WRONLY => Way::Writing,
-            true => backing(file).map_or_else(
-                |_| {
-                    // Flash on what cannot be passed through is read by asking.
-                    self.has_passthrough.store(false, Ordering::Relaxed);
-                    Way::Asking
-                },
-                |backing| Way::Through(Arc::new(backing)),
-            ),
-            false => Way::Asking,
+        let (handle, way) = self.handles.add(open, |file| {
+            // Flash on what cannot be passed through is read by asking.
+            match has_passthrough.then(|| backing(file)) {
+                Some(Ok(backing)) => Way::Through(Arc::new(backing)),
+                _ => Way::Asking,
+            }
         });
         let first = match is_shared(&way, is_read_write) {
             true => flash.begin_sharing(id),
@@ -159,7 +154,6 @@ impl Tree {
         let flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
             // Every write() still comes here.
-            Way::Writing => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) => FopenFlags::empty(),
         };
