@@ -38,6 +38,7 @@ COMPILE_TARGET_X = 1.024
 HEAD = ("way", "CPU us a cycle", "creates/s", "cold MB/s", "warm MB/s", "compile s")
 WIDTHS = (23, 22, 25, 21, 21, 20)
 DIGITS = (1, 0, 0, 0, 1)
+UNMOUNT = ("umount",) if os.geteuid() == 0 else ("fusermount3", "-u")
 READS = 3
 OTHERS = 100
 """Files in the folder in which another one comes and goes."""
@@ -92,7 +93,7 @@ def served(command: Sequence[str], at: Path) -> Iterator[subprocess.Popen[bytes]
     try:
         yield daemon
     finally:
-        run(["fusermount3", "-u", str(at)])
+        run([*UNMOUNT, str(at)])
         daemon.wait()
 
 
