@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from mounts_of_greenfs import needs_a_mount
@@ -10,7 +11,9 @@ from bench import stacked
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler: apt-get install gcc")
-def test_all_ways_do_the_same_work_and_leave_no_mount(tmp_path, monkeypatch, capsys):
+def test_all_ways_do_the_same_work_and_leave_no_mount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A mount that stays would keep the folder, and a row without work would pass for speed."""
     needs_a_mount()
     words = ["--directory", str(tmp_path), "--rounds", "1", "--cycles", "30"]
