@@ -75,7 +75,7 @@ fn device() -> Option<(File, String)> {
     // SAFETY: zeros are a valid structure.
     let mut asked: libc::ifreq = unsafe { std::mem::zeroed() };
     for (letter, to) in b"lossy%d".iter().zip(&mut asked.ifr_name) {
-        *to = letter.cast_signed() as libc::c_char;
+        *to = *letter as libc::c_char;
     }
     asked.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
     // SAFETY: the descriptor is open, and the structure is valid for the call.
