@@ -20,10 +20,11 @@ AGAIN_S = 15.0
 """How long one waits for an answer before one acts again."""
 
 BETWEEN = """
-[document.activeElement, ...document.querySelectorAll('dialog[open]')].map(
-    (element) => element.outerHTML.slice(0, 300))
+[String(document.hasFocus()), document.activeElement.outerHTML.slice(0, 600),
+    ...[...document.querySelectorAll('dialog[open], .fsgreen-says, .fsgreen-chart .letter')].map(
+        (element) => element.textContent.slice(0, 100))]
 """
-"""What has the focus, and what JupyterLab asks meanwhile: both can take what a person does."""
+"""What has the focus, what JupyterLab asks meanwhile, and what charts and sentences show."""
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -42,6 +43,8 @@ class Page:
         self.errors: list[str] = []
         """What the page threw."""
         self.call("Runtime.enable")
+        # Of several browsers of a machine, one would have the focus, and its page alone the keys.
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ import pytest
 
 from fsgreen import paths, reduce, scratch
 from fsgreen.analysis import standard
-from fsgreen.view.explore import ClaimExplorer, Explorer
+from fsgreen.view.explore import ClaimExplorer, Explorer, here
 from fsgreen.view.explore.chart import to_json
 from tests.view import composed, explored
 
@@ -77,6 +77,12 @@ def test_two_blocks_promise_no_interval(data):
     for view in (explorer.effect, explorer.beside):
         assert "ratio, no interval: 2 blocks" in view.shown.chart.axis
         assert not any("?" in row.about or "[" in row.says for row in view.shown.chart.rows)
+
+
+def test_what_has_no_interval_in_the_cells_is_not_offered():
+    """A metric of another study had a mean there, and nothing else: every view was empty."""
+    offered = here.measures(["power_w", "power_low_w", "power_high_w", "throughput_ops_s"])
+    assert [measure.name for measure in offered] == ["power"]
 
 
 def test_looking_at_claims_says_nothing_of_where_a_notebook_writes(data, monkeypatch, capsys):

@@ -86,10 +86,11 @@ class Explorer:
         if nth >= len(self._spots):
             return
         chosen, other = (self.b, self.a) if second else (self.a, self.b)
-        if other.index == nth:
-            with self._follower.quietly():
+        with self._follower.quietly():
+            if other.index == nth:
                 other.index = chosen.index
-        chosen.index = nth
+            chosen.index = nth
+        self._chose_pair()
 
     def _chose_pair(self) -> None:
         if self.a.value is None:
@@ -98,12 +99,12 @@ class Explorer:
         self.cells.chart.chosen = [self.a.index, self.b.index]
         of_trials = self.a.value, self.choose.measure
         if of_trials != self._of_trials:
-            self._of_trials = of_trials
             self._show_trials()
+            self._of_trials = of_trials
         two = pair.Pair(self.a.value, self.b.value or self.a.value)
         if two != self._pair:
-            self._pair = two
             self._show_pair(two)
+            self._pair = two
 
     def _clear(self) -> None:
         """Show nothing of cells where none is chosen."""

@@ -71,10 +71,13 @@ def campaigns() -> tuple[dict[str, list[str]], list[str]]:
 def measures(columns: Iterable[str]) -> list[Measure]:
     """Return what tables with these columns have values of, those of `FIRST` first.
 
-    The metrics of a study are known once it has been read.
+    The metrics of a study are known once it has been read. So are those of other studies that were
+    read before: of such a one there may be a value, but no interval.
     """
     there = set(columns)
-    of_cells = [_of_metric(name) for name in metrics.names() if metrics.get(name).column in there]
+    of_cells = [
+        _of_metric(name) for name in metrics.names() if there >= {*metrics.get(name).columns}
+    ]
     latencies = [
         Measure(name, f"{name}_s", f"{name}_low_s", f"{name}_high_s", title, "s", False)
         for name, title in LATENCIES.items()
