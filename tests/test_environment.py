@@ -16,6 +16,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from fsgreen import paths
 
@@ -41,7 +42,7 @@ def declared() -> dict[str, SpecifierSet]:
     """Name and version range of everything that pyproject.toml asks for."""
     texts = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
     requirements = [Requirement(text) for text in texts]
-    return {requirement.name: requirement.specifier for requirement in requirements}
+    return {canonicalize_name(r.name): r.specifier for r in requirements}
 
 
 def locked(python: str) -> dict[str, str]:
@@ -63,7 +64,11 @@ def conda() -> dict[str, SpecifierSet]:
     (section,) = [entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict)]
     own = [entry for entry in section if not entry.startswith("-")]
     requirements = [Requirement(text) for text in plain + own]
-    return {r.name: r.specifier for r in requirements if r.name not in {"python", "pip"}}
+    return {
+        canonicalize_name(r.name): r.specifier
+        for r in requirements
+        if r.name not in {"python", "pip"}
+    }
 
 
 def test_the_nine_packages_are_pinned_to_one_version() -> None:
