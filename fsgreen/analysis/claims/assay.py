@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 from scipy import stats as distributions
 
-from fsgreen.claims import Band, Part, Verdict, judge, undecided
+from fsgreen.claims import Band, Part, undecided
 from fsgreen.stats import LEVEL, Estimate
 
 ENOUGH = 0.8
@@ -56,33 +55,6 @@ class Precision:
         return replace(self, error=self.error * math.sqrt(of / blocks), degrees=degrees)
 
 
-def probabilities(target: Band, known: Precision, bound: float) -> Mapping[Verdict, float]:
-    """Return the probability of each verdict if the truth is what the band claims.
-
-    As a Student interval assumes, the estimate is normal around the truth, and its variance is
-    distributed as chi squared over the degrees of freedom. For each of `NODES` quantiles of the
-    variance, the verdict changes at a few values of the estimate. The probabilities of the ranges
-    between these values are exact. `bound` is the relative difference that counts as one, as a
-    share.
-    """
-    to, back = _scale(known.of_logs)
-    truth, chance = to(claimed(target, bound)), Counter[Verdict]()
-    quantiles = (np.arange(NODES) + 0.5) / NODES
-    spread = np.sqrt(distributions.chi2.ppf(quantiles, known.degrees) / known.degrees)
-    edges = [to(end) for end in (target.low, 1.0, target.high) if math.isfinite(end)]
-    for half in (known.half * spread).tolist():
-        turns = sorted({edge + side * half for edge in edges for side in (-1, 1)} - {-math.inf})
-        outer = 10 * known.error + half
-        ends = [min(turns[0], truth) - outer, *turns, max(turns[-1], truth) + outer]
-        below = special.ndtr((np.array(ends) - truth) / known.error)
-        below[0], below[-1] = 0.0, 1.0
-        for (low, high), mass in zip(pairwise(ends), np.diff(below).tolist(), strict=True):
-            middle = (low + high) / 2
-            value, lower, upper = (back(middle + side * half) for side in (0, -1, 1))
-            chance[judge(Estimate(value, lower, upper, 2), target)] += mass / NODES
-    return dict(chance)
-
-
 def claimed(target: Band, bound: float) -> float:
     """Return the value that is taken for the truth: the middle of a band.
 
@@ -99,13 +71,24 @@ def claimed(target: Band, bound: float) -> float:
 def power(target: Band, known: Precision, bound: float) -> float:
     """Return the probability of "reproduced" if the truth is what the band claims.
 
+    As a Student interval assumes, the estimate is normal around the truth, and its variance is
+    distributed as chi squared over the degrees of freedom. For each of `NODES` quantiles of the
+    variance, the chance that the interval lies within the band is exact. `bound` is the relative
+    difference that counts as one, as a share.
+
     NaN if the claimed truth is 0, or is negative although the estimate is a ratio: a relative
     bound means nothing there.
     """
     truth = claimed(target, bound)
     if truth == 0 or (truth < 0 and known.of_logs):
         return math.nan
-    return min(probabilities(target, known, bound).get("reproduced", 0.0), 1.0)
+    low, high, middle = (
+        _log(end) if known.of_logs else end for end in (target.low, target.high, truth)
+    )
+    half = known.half * _spread(known.degrees)
+    below = special.ndtr((high - half - middle) / known.error)
+    above = special.ndtr((low + half - middle) / known.error)
+    return float(np.clip(below - above, 0.0, 1.0).mean())
 
 
 def with_power(part: Part, bound: float) -> Part:
@@ -130,12 +113,17 @@ def with_power(part: Part, bound: float) -> Part:
     return replace(part, power=chance, verdict=verdict)
 
 
+@cache
 def _t(degrees: float) -> float:
     return float(distributions.t.ppf(1 - LEVEL / 2, degrees))
 
 
-def _scale(of_logs: bool) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Return the functions to and from the scale on which the interval is symmetric."""
-    if not of_logs:
-        return float, float
-    return (lambda value: math.log(value) if value > 0 else -math.inf), math.exp
+@cache
+def _spread(degrees: float) -> NDArray[np.float64]:
+    """Return quantiles of the estimated standard error over the true one."""
+    quantiles = (np.arange(NODES) + 0.5) / NODES
+    return np.sqrt(distributions.chi2.ppf(quantiles, degrees) / degrees)
+
+
+def _log(end: float) -> float:
+    return math.log(end) if end > 0 else -math.inf

@@ -65,10 +65,18 @@ class Source:
 
     def cell(self, cell: Cell) -> pd.DataFrame:
         """Return the trials of a cell, as fast as they go unless it has a load."""
-        chosen = at(self.trials, cell)
-        if "load_ops_s" in self.trials and "load_ops_s" not in cell:
-            chosen &= self.trials["load_ops_s"].isna()
-        return least_set(self.trials[chosen], cell)
+        key = frozenset(cell.items())
+        if key not in self._known:
+            chosen = at(self.trials, cell)
+            if "load_ops_s" in self.trials and "load_ops_s" not in cell:
+                chosen &= self.trials["load_ops_s"].isna()
+            self._known[key] = least_set(self.trials[chosen], cell)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[frozenset[tuple[str, Any]], pd.DataFrame]:
+        """The trials of cells that were asked for before: each is asked for many times."""
+        return {}
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""

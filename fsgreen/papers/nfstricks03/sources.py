@@ -6,6 +6,7 @@ import itertools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -94,7 +95,12 @@ class Readers(Source):
 
     def cell(self, cell: Mapping[str, Any]) -> pd.DataFrame:
         """Return the trials of a cell, of which one without a workload is of readers of files."""
-        return replace(self.runs, trials=self.trials).cell(cell)
+        return self._runs.cell(cell)
+
+    @cached_property
+    def _runs(self) -> Runs:
+        """The runs with those trials alone that claims are judged on here."""
+        return replace(self.runs, trials=self.trials)
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks; readers of files in virtual time are told of once.
