@@ -17,6 +17,7 @@ from fsgreen.analysis.cells import is_steady
 from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.claims.cells import differing, spelled
 from fsgreen.analysis.claims.states import State, outside
+from fsgreen.analysis.kept import kept
 from fsgreen.analysis.scatter import TREATMENTS, Scatters, least_set, sample, total
 from fsgreen.claims import OTHER_STATE, Band, Part
 from fsgreen.confounds import Gate
@@ -63,26 +64,24 @@ class Source:
         """How far the trials scatter."""
         return Scatters(self.trials, self.treatments)
 
+    @kept
     def cell(self, cell: Cell) -> pd.DataFrame:
         """Return the trials of a cell, as fast as they go unless it has a load."""
-        key = frozenset(cell.items())
-        if key not in self._known:
-            chosen = at(self.trials, cell)
-            if "load_ops_s" in self.trials and "load_ops_s" not in cell:
-                chosen &= self.trials["load_ops_s"].isna()
-            self._known[key] = least_set(self.trials[chosen], cell)
-        return self._known[key]
+        chosen = at(self.trials, cell)
+        if "load_ops_s" in self.trials and "load_ops_s" not in cell:
+            chosen &= self.trials["load_ops_s"].isna()
+        return least_set(self.trials[chosen], cell)
 
     @cached_property
-    def _known(self) -> dict[frozenset[tuple[str, Any]], pd.DataFrame]:
-        """The trials of cells that were asked for before: each is asked for many times."""
-        return {}
+    def _levels(self) -> set[Any]:
+        """The levels that trials have."""
+        return {level for name in factors_of(self.trials) for level in self.trials[name].unique()}
 
     def missing(self, *cells: Cell) -> dict[str, Any]:
         """Return what a part on cells lacks, as fields of a `Part`, or nothing."""
-        known = {level for name in factors_of(self.trials) for level in self.trials[name].unique()}
+        unknown_levels = {*self.needs} - self._levels
         needs = {
-            cell: [level for level in cell.values() if level in {*self.needs} - known]
+            cell: [level for level in cell.values() if level in unknown_levels]
             for cell in cells
             if self.cell(cell).empty
         }
@@ -100,6 +99,7 @@ class Source:
         steady = all(is_steady(self.cell(Cell(**cell)), known) for cell in part.cells)
         return part if steady else replace(part, verdict="inconclusive")
 
+    @kept
     def sample(self, cell: Cell, metric: str) -> pd.DataFrame:
         """Return block, above and below of a metric, or of a column whose mean is taken.
 
@@ -156,6 +156,7 @@ class Source:
             return _deviation(self.cell(cell)["throughput_ops_s"])
         return total(self.sample(cell, metric))
 
+    @kept
     def effect(
         self, metric: str, subject: Cell, baseline: Cell, other_metric: str | None = None
     ) -> stats.Estimate:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fsgreen import stats
+from fsgreen.analysis.kept import kept
 from fsgreen.analysis.scatter import total
 from fsgreen.design import Cell, Plan
 from fsgreen.errors import unknown
@@ -92,15 +92,11 @@ class Runs:
         A setup without a workload is of readers of files, not of a server.
         """
         whole = {**dict.fromkeys(OF_SERVER), "workload": WORKLOAD, **setup}
-        key = frozenset(whole.items())
-        if key not in self._known:
-            self._known[key] = self.trials[at(self.trials, whole)]
-        return self._known[key]
+        return self._at(frozenset(whole.items()))
 
-    @cached_property
-    def _known(self) -> dict[frozenset[tuple[str, Any]], pd.DataFrame]:
-        """The trials of setups that were asked for before: each is asked for many times."""
-        return {}
+    @kept
+    def _at(self, levels: frozenset[tuple[str, Any]]) -> pd.DataFrame:
+        return self.trials[at(self.trials, dict(levels))]
 
     def records(self, metric: str) -> bool:
         """Return whether these runs have what a metric is made of."""

@@ -14,6 +14,7 @@ import pandas as pd
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims.ledger import VIRTUAL
 from fsgreen.analysis.claims.source import Source
+from fsgreen.analysis.kept import kept
 from fsgreen.confounds import Gate
 from fsgreen.design import Cell, Plan
 from fsgreen.papers.nfstricks03 import virtual
@@ -116,6 +117,7 @@ class Readers(Source):
         """Return whether the runs have what a metric is made of."""
         return self.runs.records(metric)
 
+    @kept
     def sample(self, cell: Cell, metric: str) -> pd.DataFrame:
         """Return block, above and below of a metric of `Runs.sample`."""
         return self.runs.sample(cell, metric)
