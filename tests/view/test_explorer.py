@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from fsgreen import paths, reduce, scratch
 from fsgreen.analysis import standard
 from fsgreen.view.explore import ClaimExplorer, Explorer, here
 from fsgreen.view.explore.chart import to_json
+from tests.patience import LIMIT_S
 from tests.view import composed, explored
 
 VIEWS = ("cells", "trials", "trial", "effect", "beside", "latencies", "settings")
@@ -133,6 +135,33 @@ def test_from_a_bar_to_its_trials_to_the_traces_of_one(explorer):
     assert during["cpu_system_percent"].dropna().unique() == pytest.approx([25.0])
     names = [name for name, *_ in explorer.trial.shown.chart.phases]
     assert names == ["prepare", "idle", "warmup", "measure", "flush", "idle"]
+
+
+def test_what_is_chosen_while_a_view_is_made_is_shown_after_it(explorer, monkeypatch):
+    """In JupyterLab another thread took the second press, and no further press did anything."""
+    began, goes_on, show = Event(), Event(), explorer.effect.show
+
+    def show_late(make):
+        began.set()
+        assert goes_on.wait(LIMIT_S)
+        return show(make)
+
+    monkeypatch.setattr(explorer.effect, "show", show_late)
+    first, second = (
+        Thread(target=explorer.cells.chart.hear, args=({"chose": nth},)) for nth in (1, 0)
+    )
+    first.start()
+    assert began.wait(LIMIT_S)
+    second.start()
+    second.join(0.5)
+    goes_on.set()
+    first.join()
+    second.join()
+    assert explorer.cells.chart.chosen == [0, 1]
+    assert "trials of ext4" in explorer.trials.says.value
+    assert explorer.effect.says.value.count("ext4 does 2 [") == 1
+    settings = explorer.settings.shown.table.set_index("what")
+    assert settings.loc["cell.file_system"].tolist() == ["ext4", "xfs"]
 
 
 def test_levels_that_are_not_chosen_are_not_shown(explorer):

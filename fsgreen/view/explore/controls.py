@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 import ipywidgets as widgets
 
 STYLE = {"description_width": "initial"}
 WIDE = {"width": "auto", "min_width": "12em", "max_width": "100%"}
+
+
+TURN = RLock()
+"""Held by whatever does what a person asked for, so that the next begins when it has ended.
+
+JupyterLab has messages from the page handled in two threads: that of the cells, and one beside it.
+"""
 
 
 class Follower:
@@ -22,9 +30,10 @@ class Follower:
         """Call `change` whenever a person has changed the value of a control."""
 
         def changed(_: Any) -> None:
-            if self._follows:
-                with self.quietly():
-                    change()
+            with TURN:
+                if self._follows:
+                    with self.quietly():
+                        change()
 
         control.observe(changed, "value")
 

@@ -11,7 +11,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.view.explore import cells, effect, pair, real, trials
 from fsgreen.view.explore.cells import Spot
 from fsgreen.view.explore.choice import Choice
-from fsgreen.view.explore.controls import Follower, dropdown, row
+from fsgreen.view.explore.controls import TURN, Follower, dropdown, row
 from fsgreen.view.explore.here import Measure
 from fsgreen.view.explore.lines import Runner, Shown
 from fsgreen.view.explore.views import View
@@ -59,6 +59,10 @@ class Explorer:
 
     def redraw(self) -> None:
         """Show what is chosen now; A and B stay where they are still shown."""
+        with TURN:
+            self._redraw()
+
+    def _redraw(self) -> None:
         self._spots, self._of_trials = [], None
         before = [self.a.value, self.b.value]
         if self.choose.fault is not None:

@@ -17,7 +17,7 @@ from fsgreen.figures import style
 from fsgreen.tables import as_html
 from fsgreen.view import markup
 from fsgreen.view.explore.chart import Chart, to_json
-from fsgreen.view.explore.controls import button
+from fsgreen.view.explore.controls import TURN, button
 from fsgreen.view.explore.lines import Shown
 from fsgreen.view.explore.picture import draw
 
@@ -49,7 +49,8 @@ class ChartView(anywidget.AnyWidget):
         """Take word from the browser: a row or a dot was chosen, as the second with Shift."""
         nth = content.get("chose")
         if self._when_chosen is not None and type(nth) is int and nth >= 0:
-            self._when_chosen(nth, content.get("second") is True)
+            with TURN:
+                self._when_chosen(nth, content.get("second") is True)
 
 
 class View(widgets.VBox):
