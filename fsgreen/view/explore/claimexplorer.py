@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Callable
-from typing import Any
 
 import ipywidgets as widgets
 
 from fsgreen.claims import statements
 from fsgreen.errors import FsgreenError
 from fsgreen.view.explore import claims, here
-from fsgreen.view.explore.controls import TURN, dropdown, offer, row
+from fsgreen.view.explore.controls import Follower, dropdown, offer, row
 from fsgreen.view.explore.lines import Runner
 from fsgreen.view.explore.views import View
 
@@ -38,19 +36,13 @@ class ClaimExplorer(widgets.VBox):
             self.study.value = study
         super().__init__([row(self.study, self.verdict), self.all, self.claim, self.card, self.one])
         self._offer_verdicts()
+        follower = Follower()
         for control, change in (
             (self.study, self._offer_verdicts),
             (self.verdict, self._offer_claims),
             (self.claim, self._show),
         ):
-            self._follow(control, change)
-
-    def _follow(self, control: widgets.Dropdown, change: Callable[[], None]) -> None:
-        def changed(_: Any) -> None:
-            with TURN:
-                change()
-
-        control.observe(changed, "value")
+            follower.follow(control, change)
 
     def _offer_verdicts(self) -> None:
         study = self.study.value
