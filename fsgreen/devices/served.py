@@ -14,6 +14,7 @@ from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import NONE, QueueState
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk, Server, parameters, require
+from fsgreen.trial import STATES
 from fsgreen.units import SECTOR_B
 
 FIFO = "fifo"
@@ -24,7 +25,9 @@ STOP_S = 60.0
 POLL_S = 0.05
 
 SIMULATED = "no state to restore on a simulated disk, which remembers no writes"
-ERASED = "the simulator erased all of the SSD, as a secure erase does"
+
+STATE_S = 600.0
+"""Longest time that it may take for that, on a busy machine."""
 
 
 class ServedDisk:
@@ -84,6 +87,15 @@ class ServedDisk:
         """Set the depth and the scheduler; None if a scheduler of the kernel sorts instead."""
         self.control.ask("depth", to=depth)
         self.control.ask("scheduler", to=scheduler or FIFO)
+
+    def bring_into(self, state: str) -> None:
+        """Bring an SSD into a state of `STATES`, which takes no time of the disk."""
+        if not self.rotates:
+            self.control.ask("state", limit_s=STATE_S, to=state)
+
+    def left_in(self, state: str) -> str:
+        """Return what was done to the disk, or why nothing was, to bring it into a state."""
+        return SIMULATED if self.rotates else STATES[state]
 
     def queue_state(self, kernel: QueueState, **more: Any) -> QueueState:
         """Return the queue of the disk. `simulated` has the kernel's queue, and `more`."""

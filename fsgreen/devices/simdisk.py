@@ -155,8 +155,7 @@ class SimulatedDevice(OnThisMachine):
     def _attach(self, begin_b: int) -> Volume:
         served, lock_fd = self._serving(), self.work.lock_fd
         node = loop.attach(served.file, lock_fd=lock_fd, offset_b=begin_b, size_b=self._size_b)
-        ssd = None if served.rotates else served.control
-        return SimulatedVolume(node, served.file, self._size_b, lock_fd, ssd)
+        return SimulatedVolume(node, served.file, self._size_b, lock_fd, served)
 
     def _detach(self) -> None:
         if self._volume is not None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fsgreen.devices import guard
 from fsgreen.devices.image import CHUNK_B
-from fsgreen.devices.served import ERASED, SIMULATED
+from fsgreen.devices.served import ServedDisk
 from fsgreen.devices.volume import DeviceState, Volume
 from fsgreen.errors import FsgreenError
-from fsgreen.simdisk import Control
 
 PARTITIONS = 4
 """The number of equal parts of a disk; 1 is the outermost."""
-
-OVERWRITTEN = "the simulator overwrote all of the SSD at random until it was as slow as it gets"
 
 
 class SimulatedVolume(Volume):
@@ -23,29 +21,27 @@ class SimulatedVolume(Volume):
     A rotating disk remembers only what is in its caches, and the simulator empties these before
     each trial. So its steady state, after it was written in full, differs from the initial state
     only in name. The simulator brings an SSD into its state in no time. After that, the SSD keeps
-    track of what is prepared on it. `ssd` is its control socket; None for a rotating disk.
+    track of what is prepared on it.
     """
 
     def __init__(
-        self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int, ssd: Control | None
+        self, node: Path, proof: guard.Proof, size_b: int, lock_fd: int, served: ServedDisk
     ) -> None:
         super().__init__(node, proof, size_b, lock_fd)
-        self._ssd = ssd
+        self._served = served
 
     def initial(self) -> DeviceState:
         """Erase an SSD. Do nothing to a rotating disk."""
-        return DeviceState("initial", 0, 0, self.size_b, self._brought("initial", ERASED))
+        return self._brought("initial")
 
     def steady(self) -> DeviceState:
         """Overwrite an SSD until it is as slow as it gets, then write the whole volume once."""
-        how = self._brought("steady", OVERWRITTEN)
-        return DeviceState("steady", self.fill(), 0, self.size_b, how)
+        brought = self._brought("steady")
+        return replace(brought, written_b=self.fill())
 
-    def _brought(self, state: str, how: str) -> str:
-        if self._ssd is None:
-            return SIMULATED
-        self._ssd.ask("state", to=state)
-        return how
+    def _brought(self, state: str) -> DeviceState:
+        self._served.bring_into(state)
+        return DeviceState(state, 0, 0, self.size_b, self._served.left_in(state))
 
 
 def check_partition(partition: int | None) -> None:

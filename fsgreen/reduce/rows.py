@@ -139,7 +139,12 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "read_b": read_b,
         "write_b": write_b,
         **record.work.counts,
-        **device_served(traces.host, record, {"read": read_b, "write": write_b}),
+        **device_served(
+            traces.host,
+            record,
+            {"read": read_b, "write": write_b},
+            trial.folder / "power.parquet",
+        ),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, [phase.span_s for phase in measured]),

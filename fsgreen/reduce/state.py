@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from fsgreen.design.columns import GEOMETRY, OF_WINDOW, OF_WINDOWS
-from fsgreen.trace import Span
-from fsgreen.trial import TrialRecord
+from fsgreen.trace import Span, time_above_s
+from fsgreen.trial import STATES, TrialRecord
 
 DISK = "disk"
 """The meter of a simulated disk, and its name in the record."""
@@ -18,16 +19,20 @@ DISK = "disk"
 UNLOADED = ("unloaded", "standby", "spin-up", "spin-down")
 """States of a disk that rests at another power."""
 
+FINE_HZ = 1000.0
+"""From this rate on, readings tell when an SSD works."""
+
 
 def device_served(
-    host: pd.DataFrame, record: TrialRecord, asked_b: Mapping[str, float]
+    host: pd.DataFrame, record: TrialRecord, asked_b: Mapping[str, float], power: Path
 ) -> dict[str, float]:
     """Return what the device served, for each byte of the workload too, and how long it was busy.
 
     Of writes those of the flush as well, which brings there what the workload had written. Empty
-    where no counter of the kernel is the device's own, or nothing was asked of it. Of the disk of a
-    guest, which counts no time, a simulated disk that turns tells it itself; the time for a request
-    is then a lower bound, as that disk's count has those of the warm-up and the flush, too.
+    where no counter of the kernel is the device's own, or nothing was asked of it. The disk of a
+    guest has no counter of time. A simulated disk that turns tells it by its account of energy; the
+    time for a request is then a lower bound, as that disk's count has those of the warm-up and the
+    flush, too. Of a simulated SSD, its trace in `power` tells, and there is no time for a request.
     """
     measured_s = [phase.span_s for phase in record.measured]
     written_s = [
@@ -44,6 +49,8 @@ def device_served(
     if math.isnan(busy_s):
         timing = (record.simulated or {}).get("timing", {})
         busy_s, requests = busy_by_account(record), timing.get("requests", math.nan)
+    if math.isnan(busy_s):
+        busy_s, requests = busy_by_power(record, power), math.nan
     return {
         **{f"device_{way}_b": bytes_b for way, bytes_b in moved_b.items()},
         **{
@@ -73,6 +80,22 @@ def busy_by_account(record: TrialRecord) -> float:
     if not rest_w > 0 or any(parts_j.get(name) for name in UNLOADED):
         return math.nan
     return max(0.0, energy.duration_s - parts_j["idle"] / float(rest_w))
+
+
+def busy_by_power(record: TrialRecord, power: Path) -> float:
+    """Return for how long a simulated SSD drew more power than at rest, by its trace.
+
+    It then works for the host, or writes what it had taken into its cache. An operation counts for
+    the whole of each reading that it touches. NaN for other disks, and for meters that are slower
+    than the operations of an SSD.
+    """
+    info, energy = record.meters.get(DISK), record.energy.get(DISK)
+    is_ssd = (record.mount.get("state") or {}).get("left") in STATES.values()
+    if info is None or energy is None or not is_ssd or info.rate_hz < FINE_HZ:
+        return math.nan
+    rest_w = np.fmin(energy.idle_power_before_w, energy.idle_power_after_w)
+    limit_w = float(rest_w) + 2 * info.resolution_w
+    return sum(time_above_s(power, DISK, *phase.span_s, limit_w) for phase in record.measured)
 
 
 def made(record: TrialRecord) -> dict[str, float]:

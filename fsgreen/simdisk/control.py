@@ -33,12 +33,12 @@ class Control:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def ask(self, do: str, **details: Any) -> dict[str, Any]:
+    def ask(self, do: str, *, limit_s: float = TIMEOUT_S, **details: Any) -> dict[str, Any]:
         """Return the answer to one question.
 
-        Raises FsgreenError if no server answers, or it refuses: in its own words.
+        Raises FsgreenError if no server answers within `limit_s`, or it refuses: in its own words.
         """
-        line = self.line(do, **details)
+        line = self.line(do, limit_s=limit_s, **details)
         try:
             answer = json.loads(line)
             refused = not answer["ok"]
@@ -53,11 +53,12 @@ class Control:
         answered: dict[str, Any] = answer
         return answered
 
-    def line(self, do: str, **details: Any) -> bytes:
+    def line(self, do: str, *, limit_s: float = TIMEOUT_S, **details: Any) -> bytes:
         """Return the answer to one question as it came; raises FsgreenError where none comes."""
         question = json.dumps({"do": do, **details}).encode() + b"\n"
         try:
             with self._connection() as server:
+                server.settimeout(limit_s)
                 server.sendall(question)
                 received = b""
                 while not received.endswith(b"\n"):

@@ -7,6 +7,7 @@ columns lack a unit or have a wrong one. No function repairs a trace: flaws are 
 and the numbers are used unchanged.
 """
 
+from fsgreen.trace.above import time_above_s
 from fsgreen.trace.budget import ErrorBudget, constant_edge_share, enough_s, minimum_duration_s
 from fsgreen.trace.checks import check_trace, identity_flaws
 from fsgreen.trace.clock import MAX_DRIFT_PPM, ClockFit, fit_clock, synchronised, to_host
@@ -48,6 +49,7 @@ __all__ = [
     "reduce_power",
     "sum_energies",
     "synchronised",
+    "time_above_s",
     "to_host",
     "unknown_energy",
 ]

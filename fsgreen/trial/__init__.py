@@ -26,10 +26,12 @@ from fsgreen.trial.folder import (
 )
 from fsgreen.trial.moments import Beside, Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
+from fsgreen.trial.ssdstates import STATES
 from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
 from fsgreen.trial.writer import TrialWriter
 
 __all__ = [
+    "STATES",
     "AttachedMeter",
     "Beside",
     "Check",

@@ -1,6 +1,8 @@
 """The disks that are served for tests of the testbed, and what that takes."""
 
+import mmap
 import os
+import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +41,19 @@ def serve_patiently(*given: Any, **named: Any) -> Server:
         except FsgreenError as error:
             if "floor of this machine" not in error.what or time.monotonic() > deadline_s:
                 raise
+
+
+def overwrite_at_random(file: Path, size_b: int, count: int) -> None:
+    """Write as many blocks of 4 KiB at random places of a file, around the page cache."""
+    block_b = 4096
+    places = random.Random(1)
+    fd = os.open(file, os.O_RDWR | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, block_b) as memory:
+            for _ in range(count):
+                os.pwritev(fd, [memory], places.randrange(size_b // block_b) * block_b)
+    finally:
+        os.close(fd)
 
 
 @contextmanager

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-import mmap
 import os
-import random
-from pathlib import Path
 
-import pytest
 from loops import levels
-from served import IDE, needs_disk
+from served import IDE, needs_disk, overwrite_at_random
 
-from fsgreen import commands
 from fsgreen.campaign.checks import check_device
-from fsgreen.devices.simulatedvolume import ERASED, OVERWRITTEN, SIMULATED
-from fsgreen.simdisk.server import require
+from fsgreen.devices.served import SIMULATED
 from fsgreen.testbeds import Testbed
+from fsgreen.trial import STATES
 
-BLOCK_B = 4096
 FILE_B = 32 << 20
-SLOWER = {
-    "capacity_gib = 74.53": "capacity_gib = 1.0",
-    "command_ms = 0.025": "command_ms = 1.0",
-    "bandwidth_mb_s = 250.0": "bandwidth_mb_s = 25.0",
-}
-"""Any machine can serve such a drive."""
-
-
-@pytest.fixture
-def ssd(tmp_path: Path) -> str:
-    text = commands.run([require(), "show", "x25-m-g2"])
-    for word, slower in SLOWER.items():
-        assert word in text
-        text = text.replace(word, slower)
-    file = tmp_path / "ssd.toml"
-    file.write_text(text)
-    return str(file)
 
 
 def counted(bed: Testbed) -> dict[str, int]:
@@ -45,23 +22,12 @@ def counted(bed: Testbed) -> dict[str, int]:
     return counters
 
 
-def overwritten_at_random(file: Path, count: int) -> None:
-    places = random.Random(1)
-    fd = os.open(file, os.O_RDWR | os.O_DIRECT)
-    try:
-        with mmap.mmap(-1, BLOCK_B) as memory:
-            for _ in range(count):
-                os.pwritev(fd, [memory], places.randrange(FILE_B // BLOCK_B) * BLOCK_B)
-    finally:
-        os.close(fd)
-
-
 @needs_disk
 def test_files_are_made_in_no_time_and_read_from_flash(bed: Testbed, ssd: str) -> None:
     """Pages that the model knows nothing of would be read for nothing."""
     mount = bed.prepare(levels("ext2", disk=ssd))
     assert mount.state is not None
-    assert (mount.state.name, mount.state.left) == ("initial", ERASED)
+    assert (mount.state.name, mount.state.left) == ("initial", STATES["initial"])
     file = mount.directory / "file"
     file.write_bytes(os.urandom(FILE_B))
     before = counted(bed)
@@ -76,15 +42,15 @@ def test_files_are_made_in_no_time_and_read_from_flash(bed: Testbed, ssd: str) -
 def test_a_used_drive_copies_and_an_erased_one_does_not(bed: Testbed, ssd: str) -> None:
     """A trial would begin on what those before it have left (rule 8)."""
     copied = {}
-    for level, how in (("steady", OVERWRITTEN), ("initial", ERASED)):
+    for level in ("steady", "initial"):
         mount = bed.prepare(levels("ext2", disk=ssd, device=level))
-        assert mount.state is not None and mount.state.left == how
+        assert mount.state is not None and mount.state.left == STATES[level]
         assert check_device(level, mount).ok
         file = mount.directory / "file"
         file.write_bytes(bytes(FILE_B))
         bed.remount()
         before = counted(bed)
-        overwritten_at_random(file, 2000)
+        overwrite_at_random(file, FILE_B, 2000)
         copied[level] = counted(bed)["flash_copied_b"] - before["flash_copied_b"]
     assert copied["steady"] > 0
     assert copied["initial"] == 0

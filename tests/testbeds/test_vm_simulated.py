@@ -9,16 +9,19 @@ from typing import Any
 import pytest
 from loops import levels
 from patience import wait_for
-from served import SIZE_B, needs_disk
+from served import SIZE_B, needs_disk, overwrite_at_random
 from vms import EMULATED, need_guest, nightly
 
+from fsgreen.campaign.checks import check_device
 from fsgreen.devices import folders
 from fsgreen.devices.queue import QueueState
+from fsgreen.devices.vm.boot import SERVED
 from fsgreen.devices.vm.drive import SimulatedDrive
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
 from fsgreen.simdisk import Control
 from fsgreen.testbeds import Disk, open_testbed
+from fsgreen.trial import STATES
 from fsgreen.workloads import load_workload
 
 SSD = "x25-m-g2-slowed"
@@ -81,6 +84,26 @@ def test_what_a_simulated_disk_of_a_guest_cannot_be_is_refused(work: folders.Wor
         drive.close()
 
 
+@needs_disk
+def test_a_used_drive_copies_and_an_erased_one_does_not(
+    work: folders.WorkFolder, ssd: str
+) -> None:
+    """Trials on a used drive would begin on one that was just erased (rule 8)."""
+    drive = SimulatedDrive("virtio", work, SIZE_B, None, Disk(ssd))
+    try:
+        drive.up(IN_GUEST)
+        control = drive.simulator()
+        copied = {}
+        for state in drive.states:
+            drive.load(levels("ext2", device=state, disk=ssd))
+            before = control.ask("counters")["counters"]["flash_copied_b"]
+            overwrite_at_random(work.path / SERVED, SIZE_B, 2000)
+            copied[state] = control.ask("counters")["counters"]["flash_copied_b"] - before
+        assert copied["steady"] > copied["initial"] == 0
+    finally:
+        drive.close()
+
+
 def parts_uj(control: Control) -> dict[str, int]:
     """The energy of each part of the disk since it is served."""
     account = simdisk.read_account(control.line("energy"))
@@ -115,6 +138,11 @@ def test_a_file_system_that_this_kernel_lacks_works_on_a_simulated_ssd() -> None
             assert grown - {"idle"}, "the work took no energy of the disk"
             assert control.ask("timing")["requests"] > 0, "the work passed by the disk"
             bed.restore()
+        mount = bed.prepare(levels("ext2", device="steady", disk=SSD))
+        assert mount.state is not None and mount.state.left == STATES["steady"]
+        assert mount.state.written_b >= mount.state.size_b
+        assert check_device("steady", mount).ok
+        bed.restore()
         device: Any = bed.device
         os.kill(device._guest._process.pid, signal.SIGKILL)
         wait_for(lambda: not device._guest.alive())

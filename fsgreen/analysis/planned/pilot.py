@@ -11,6 +11,7 @@ import pandas as pd
 
 from fsgreen import paths, stats
 from fsgreen.analysis.claims.source import Source
+from fsgreen.analysis.kept import kept
 from fsgreen.analysis.scatter import by_block
 from fsgreen.campaign.pace import Pace, foretold_s
 from fsgreen.design import Cell, Plan, Windows, factors
@@ -36,10 +37,6 @@ class Pilot:
     left_x: Mapping[str, float] = field(default_factory=dict)
     """By workload, the share of an interval's width that would be left if cells took turns; only
     where they did not."""
-    _known: dict[tuple[str, Cell], stats.Components] = field(default_factory=dict)
-    _estimates: dict[tuple[str, Cell, Cell | None, str | None], stats.Estimate] = field(
-        default_factory=dict
-    )
 
     @classmethod
     def of(cls, campaign: str, testbed: str, source: Source) -> Pilot:
@@ -63,23 +60,20 @@ class Pilot:
         left_x = {name: share for name, share in left_x.items() if not math.isnan(share)}
         return cls(campaign, plan, testbed, source, pace, turns, left_x)
 
+    @kept
     def estimate(
         self, metric: str, cell: Cell, baseline: Cell | None = None, other_metric: str | None = None
     ) -> stats.Estimate:
         """Return the pilot's estimate of a cell, or of its ratio to another cell.
 
-        It has no interval if the pilot has no trials of one of them. Estimates are kept.
+        It has no interval if the pilot has no trials of one of them.
         """
-        key = (metric, cell, baseline, other_metric)
-        if key not in self._estimates:
-            cells = [cell] if baseline is None else [cell, baseline]
-            if any(self.source.cell(cell).empty for cell in cells):
-                self._estimates[key] = stats.Estimate.without_interval()
-            elif baseline is None:
-                self._estimates[key] = self.source.value(metric, cell)
-            else:
-                self._estimates[key] = self.source.effect(metric, cell, baseline, other_metric)
-        return self._estimates[key]
+        cells = [cell] if baseline is None else [cell, baseline]
+        if any(self.source.cell(cell).empty for cell in cells):
+            return stats.Estimate.without_interval()
+        if baseline is None:
+            return self.source.value(metric, cell)
+        return self.source.effect(metric, cell, baseline, other_metric)
 
     def components(self, metric: str, cell: Cell) -> stats.Components:
         """Return the components of variance of a metric over all cells with this cell's workload.
@@ -87,21 +81,22 @@ class Pilot:
         NaN if the pilot does not have two of them in two blocks. Values that have no logarithm
         count as missing.
         """
+        return self._components(metric, cell.only(factors.of_owner("workload")))
+
+    @kept
+    def _components(self, metric: str, work: Cell) -> stats.Components:
         of_work = factors.of_owner("workload")
-        work = cell.only(of_work)
-        if (metric, work) not in self._known:
-            alike = [
-                candidate
-                for candidate in self.plan.cells
-                if {**candidate.only(of_work), **work} == {**candidate.only(of_work)}
-                and ("load_ops_s" in candidate) == ("load_ops_s" in work)
-            ]
-            measured = [candidate for candidate in alike if not self.source.cell(candidate).empty]
-            rates = [by_block(self.source.sample(candidate, metric)) for candidate in measured]
-            table = pd.DataFrame(rates).to_numpy(dtype=float) if rates else np.empty((0, 0))
-            sound = np.where(np.isfinite(table) & (table > 0), table, math.nan)
-            self._known[metric, work] = stats.variance_components(sound)
-        return self._known[metric, work]
+        alike = [
+            candidate
+            for candidate in self.plan.cells
+            if {**candidate.only(of_work), **work} == {**candidate.only(of_work)}
+            and ("load_ops_s" in candidate) == ("load_ops_s" in work)
+        ]
+        measured = [candidate for candidate in alike if not self.source.cell(candidate).empty]
+        rates = [by_block(self.source.sample(candidate, metric)) for candidate in measured]
+        table = pd.DataFrame(rates).to_numpy(dtype=float) if rates else np.empty((0, 0))
+        sound = np.where(np.isfinite(table) & (table > 0), table, math.nan)
+        return stats.variance_components(sound)
 
     def by_turns_x(self, workload: str, windows: Windows | None) -> float:
         """Return the scatter of a trial with these windows, relative to that of a pilot's trial.

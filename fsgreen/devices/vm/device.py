@@ -92,14 +92,15 @@ class VmDevice(OnThisMachine):
     def check(self, levels: Levels) -> None:
         """Raise `FsgreenError` for levels that the disk or the guest cannot have."""
         for name, wrong in (
-            ("device", state_of(levels) != "initial"),
+            ("device", state_of(levels) not in self._disk.states),
             (TRAFFIC, levels.get(TRAFFIC) is not None),
         ):
             if wrong:
                 raise FsgreenError(
                     f"the testbed vm does not bring about {name}: {levels[name]}",
                     where="testbed vm",
-                    next_step=f"leave {name} out of the study or profile, or take --testbed loop",
+                    next_step=f"leave {name} out of the study or profile, or take --testbed loop; "
+                    "docs/vm.md says what a guest can do",
                 )
         guest = self._started()
         self._disk.check(levels)

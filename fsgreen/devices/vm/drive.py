@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from fsgreen.devices import image as images
 from fsgreen.devices import imagevolume
 from fsgreen.devices.folders import WorkFolder
-from fsgreen.devices.levels import refuse_levels, scheduler_of
+from fsgreen.devices.levels import refuse_levels, scheduler_of, state_of
 from fsgreen.devices.names import FLASH, OF_DISKS, OF_NVME, Levels
 from fsgreen.devices.queue import MODULES, NONE, QueueState
-from fsgreen.devices.served import ERASED, SIMULATED, ServedDisk
+from fsgreen.devices.served import ServedDisk
 from fsgreen.devices.simulatedvolume import begin_of
 from fsgreen.devices.vm import boot
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk
+from fsgreen.trial import STATES
 
 LEAST_ZONES = 16
 """Least number of zones of a zoned disk. btrfs alone needs seven: two for its superblock, one each
@@ -57,10 +59,16 @@ class OwnDrive:
         self.asked: dict[str, Any] = {
             "drive": drive,
             "size_b": size_b,
-            "state": state,
+            "states": {"initial": state},
             "scheduler": scheduler,
             "zone_mib": zone_mib,
         }
+
+    @property
+    def states(self) -> Collection[str]:
+        """The levels of the factor `device` that it can be brought into."""
+        states: Mapping[str, Any] = self.asked["states"]
+        return states.keys()
 
     def up(self, disk: dict[str, Any]) -> dict[str, Any]:
         """Return the record of a disk, given the guest's description after it has brought it up."""
@@ -107,7 +115,7 @@ def _in_zones(size_b: int, zone_b: int) -> int:
 
 
 class SimulatedDrive(OwnDrive):
-    """The beginning of a simulated disk. Before each trial, it is at rest, and an SSD is erased.
+    """The beginning of a simulated disk. It is brought into the state of its cell before each trial.
 
     Raises FsgreenError if the disk cannot be served or is too small, if memory is short, or if the
     guest must have a null block device or zones.
@@ -143,11 +151,12 @@ class SimulatedDrive(OwnDrive):
             self._served.close()
             raise
         self._scheduler = scheduler or NONE
-        left = SIMULATED if self._served.rotates else ERASED
         self.asked = {
             "drive": drive,
             "size_b": self.size_b,
-            "state": {"left": left, "remembers": False},
+            "states": {
+                state: {"left": self._served.left_in(state), "remembers": False} for state in STATES
+            },
             "scheduler": NONE,
             "rotates": self._served.rotates,
         }
@@ -179,13 +188,12 @@ class SimulatedDrive(OwnDrive):
             self._served.check_scheduler(scheduler)
 
     def load(self, levels: Levels) -> None:
-        """Set the scheduler of the levels, erase an SSD, and begin to take time."""
+        """Set the scheduler and the state of the levels, and begin to take time."""
         scheduler = self._of(levels)
         self._served.set_queue(
             self._served.depth, None if scheduler in self._kernels else scheduler
         )
-        if not self._served.rotates:
-            self._served.control.ask("state", to="initial")
+        self._served.bring_into(state_of(levels))
         self._served.keep_time()
 
     def in_guest(self, levels: Levels) -> dict[str, Any]:

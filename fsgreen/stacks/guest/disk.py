@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,34 +40,47 @@ on, the block layer does that itself."""
 
 
 class GuestVolume(Volume):
-    """A disk of the guest. The host knows the state of the file below it."""
+    """A disk of the guest. The host brings the file below it into its state, before each trial.
 
-    state = DeviceState("initial", 0, 0, 0, "not restored: it lies below the guest", None)
+    `states` has, for each state that the host knows, `left` and `remembers` of its `DeviceState`.
+    """
+
+    def __init__(
+        self,
+        node: Path,
+        proof: Proof,
+        size_b: int,
+        lock_fd: int,
+        states: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        super().__init__(node, proof, size_b, lock_fd)
+        self._states = states
 
     def initial(self) -> DeviceState:
         """Empty the zones, if there are any; otherwise leave the disk as it is."""
         if zones.of(self.node):
             with self.overwriting() as fd:
                 zones.reset(fd)
-        return self.state
+        return DeviceState("initial", 0, 0, self.size_b, **self._states["initial"])
 
     def steady(self) -> DeviceState:
-        """Raise `FsgreenError`, as `VmDevice.check` refuses this state."""
-        raise FsgreenError(
-            "the disk of a guest has no steady state",
-            where=self.node,
-            next_step="device: initial in the study, or another testbed",
-        )
+        """Write the whole disk once. Raises `FsgreenError` if the host has no steady state."""
+        if "steady" not in self._states:
+            raise FsgreenError(
+                "the disk of this guest has no steady state",
+                where=self.node,
+                next_step="device: initial in the study, or another testbed",
+            )
+        return DeviceState("steady", self.fill(), 0, self.size_b, **self._states["steady"])
 
 
 class GuestDisk(RealDevice):
     """The only disk of the guest.
 
     `drive` is `virtio`, `nvme` or `null`. `size_b` is its size in bytes, if the guest makes it.
-    `state` has `left` and `remembers` of its `DeviceState`. `scheduler` is that of cells that name
-    none. `rotates` says whether to tell the kernel that it rotates, as QEMU's disks do not say.
-    `zone_mib` is the size of its zones, if it is zoned. Raises FsgreenError if the kernel finds
-    other zones.
+    `states` are those of `GuestVolume`. `scheduler` is that of cells that name none. `rotates` says
+    whether to tell the kernel that it rotates, as QEMU's disks do not say. `zone_mib` is the size
+    of its zones, if it is zoned. Raises FsgreenError if the kernel finds other zones.
     """
 
     kind = "vm"
@@ -76,7 +90,7 @@ class GuestDisk(RealDevice):
         self,
         drive: str,
         size_b: int,
-        state: dict[str, Any],
+        states: Mapping[str, Mapping[str, Any]],
         scheduler: str | None,
         rotates: bool | None = None,
         zone_mib: int | None = None,
@@ -89,8 +103,7 @@ class GuestDisk(RealDevice):
         self._zones = _zones_of(node, zone_mib)
         work = claim(WORK, self.kind)
         usable_b = size_of(node) // CHUNK_B * CHUNK_B
-        volume = GuestVolume(node, proof, usable_b, work.lock_fd)
-        volume.state = DeviceState("initial", 0, 0, usable_b, **state)
+        volume = GuestVolume(node, proof, usable_b, work.lock_fd, states)
         volume.queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
         if rotates is not None:
             volume.queue.set_number("rotational", int(rotates))
