@@ -85,9 +85,7 @@ def test_what_a_simulated_disk_of_a_guest_cannot_be_is_refused(work: folders.Wor
 
 
 @needs_disk
-def test_a_used_drive_copies_and_an_erased_one_does_not(
-    work: folders.WorkFolder, ssd: str
-) -> None:
+def test_a_used_drive_copies_and_an_erased_one_does_not(work: folders.WorkFolder, ssd: str) -> None:
     """Trials on a used drive would begin on one that was just erased (rule 8)."""
     drive = SimulatedDrive("virtio", work, SIZE_B, None, Disk(ssd))
     try:

@@ -115,7 +115,7 @@ def _in_zones(size_b: int, zone_b: int) -> int:
 
 
 class SimulatedDrive(OwnDrive):
-    """The beginning of a simulated disk. It is brought into the state of its cell before each trial.
+    """The beginning of a simulated disk, which each trial finds in the state of its cell.
 
     Raises FsgreenError if the disk cannot be served or is too small, if memory is short, or if the
     guest must have a null block device or zones.
