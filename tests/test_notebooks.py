@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import mail_trials
 import nbformat
 import pytest
 import shipped
+import small_labs
 from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import paths, pipeline, reduce, saving
@@ -24,11 +26,11 @@ LABS = sorted((paths.notebooks() / "labs").glob("*.ipynb"))
 EACH = pytest.mark.parametrize("notebook", [*NOTEBOOKS, *LABS], ids=lambda file: file.stem)
 APART = sorted({*NOTEBOOKS, *LABS} - {*closure.stages().values()})
 """Those that are no stage of the pipeline: tests/pipeline/test_reproduction.py runs the stages."""
-WITH_WIDGETS = ("00_start_here", "01_explore", "02_cockpit", "25_live_power")
+WITH_WIDGETS = ("02_cockpit", "25_live_power")
 IN_A_KERNEL = [
     file for file in APART if file.stem in WITH_WIDGETS or "FSGREEN_NIGHTLY" in os.environ
 ]
-"""By night all of them; by day those that show widgets, and the first that a new user opens."""
+"""By night all of them; by day those whose widgets change while they are shown."""
 FORKED = [file for file in APART if file not in IN_A_KERNEL]
 FORKS = """
 import json, os, sys, warnings
@@ -66,6 +68,14 @@ def place(notebook: Path) -> str:
 def code_of(notebook: Path) -> list[dict[str, Any]]:
     cells = json.loads(notebook.read_text())["cells"]
     return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def with_values(cells: list[dict[str, Any]], values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells with other parameters, as papermill gives them."""
+    places = [n for n, cell in enumerate(cells) if "parameters" in cell["metadata"].get("tags", ())]
+    after = places[0] + 1
+    given = {"source": [f"{name} = {value!r}\n" for name, value in values.items()], "metadata": {}}
+    return [*cells[:after], given, *cells[after:]]
 
 
 def test_there_is_a_notebook_for_each_step() -> None:
@@ -191,8 +201,9 @@ def test_it_runs_from_any_directory(notebook: Path, data: Path, tmp_path: Path) 
 @pytest.fixture(scope="module")
 def ended(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What became of the cells of every notebook without a kernel: nothing, or an error."""
-    books = {file.stem: code_of(file) for file in FORKED}
     folder = tmp_path_factory.mktemp("elsewhere")
+    small = small_labs.parameters(folder) if find_spec("fsgreen_engine") else {}
+    books = {file.stem: with_values(code_of(file), small.get(file.stem, {})) for file in FORKED}
     subprocess.run(
         [sys.executable, "-c", FORKS],
         input=json.dumps(books),

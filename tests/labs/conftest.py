@@ -5,9 +5,8 @@ from functools import cache
 
 import mail_trials
 import pytest
+import small_labs
 from played import Played
-
-from fsgreen.simdisk import server
 
 
 @pytest.fixture(scope="module")
@@ -18,13 +17,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], P
         pytest.skip("the engine is older than the labs: run ./run engine")
     folder = tmp_path_factory.mktemp("labs")
     mail_trials.write(folder / "data")
-    flash = folder / "small.toml"
-    drive = server.parameters("x25-m-g2")
-    flash.write_text(drive.replace("capacity_gib = 74.53", "capacity_gib = 4.0"))
-    parameters = {
-        "fool_yourself_with_a_disk": {"profile": "ddys-t36950n", "flash": str(flash)},
-        "teach_a_server_to_read_ahead": {"total_mib": 8},
-    }
+    parameters = small_labs.parameters(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder / "data"))
         yield cache(lambda name: Played(name, **parameters.get(name, {})))

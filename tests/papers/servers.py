@@ -1,6 +1,7 @@
 """Synthetic servers that claims of fast10 are put to the test on: never shipped, never a result."""
 
 from dataclasses import replace
+from functools import cache
 
 import synthetic
 
@@ -28,6 +29,12 @@ def campaign(of=CELLS, boundary="modelled", **frame):
     trials = synthetic.trials_frame(of, boundary=boundary, **frame)
     cells = cells_table(trials, synthetic.BOUNDS)
     return Servers(trials, 0.05, OF_PAPER.needs, boundary, cells=cells)
+
+
+@cache
+def usual():
+    """The campaign of all defaults, which no test changes."""
+    return campaign()
 
 
 def with_options(**frame):

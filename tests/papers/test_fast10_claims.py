@@ -15,6 +15,7 @@ from servers import (
     judge_all,
     ledger_of,
     put_to_test,
+    usual,
     with_options,
 )
 
@@ -39,7 +40,7 @@ def test_every_claim_has_an_entry_and_every_entry_a_claim():
 
 def test_every_claim_gets_a_verdict_or_a_need():
     """99 rows; what is not testable says what it would need, in words."""
-    table = claims_table(OF_PAPER, judge_all(campaign()), "loop", "modelled")
+    table = claims_table(OF_PAPER, judge_all(usual()), "loop", "modelled")
     assert len(table) == 99
     assert set(table["verdict"]) <= set(VERDICTS)
     untested = table[table["verdict"] == "not testable here"]
@@ -65,8 +66,8 @@ def test_changed_printed_numbers_change_verdicts(tmp_path):
     table = pd.read_csv(tmp_path / "fast10_table3.csv")
     table["recommended_fs"] = "xfs"
     table.to_csv(tmp_path / "fast10_table3.csv", index=False)
-    assert verdicts(campaign())["no_universal_fs"] == "reproduced"
-    assert verdicts(campaign(), printed=Printed(tmp_path))["no_universal_fs"] == "not reproduced"
+    assert verdicts(usual())["no_universal_fs"] == "reproduced"
+    assert verdicts(usual(), printed=Printed(tmp_path))["no_universal_fs"] == "not reproduced"
 
 
 def test_modelled_power_decides_nothing_about_power():
@@ -81,7 +82,7 @@ def test_modelled_power_decides_nothing_about_power():
 
 def test_a_testbed_that_the_claim_excludes_decides_nothing():
     """The order of all four file systems needs a raw disk or a guest, even where it is measured."""
-    ledger = judge_all(campaign())
+    ledger = judge_all(usual())
     parts = ledger["web_order"]
     assert combine(parts)[0] == "not testable here"
     assert parts[0].ours is not None
@@ -106,7 +107,7 @@ def test_a_campaign_of_two_cells_says_what_is_missing():
 
 def test_known_contradictions_of_the_paper_are_found():
     """+29 % power is +23 % by table 3; the factor 9 in efficiency is 7.1."""
-    found = verdicts(campaign())
+    found = verdicts(usual())
     assert found["xfs_power_vs_ext2"] == SIZE_EXCLUDED
     assert found["web_xfs_ext2"] == SIZE_EXCLUDED
     assert found["linearity"] == "by construction", "bands that our own derivation cannot miss"
@@ -134,7 +135,7 @@ def micro(monkeypatch):
 def test_micro_benchmarks_are_tested_once_the_campaign_has_them(micro):
     """Without their cells the claim says which are missing; with them, it gets a verdict."""
     for slug, lacking in MICRO_CLAIMS.items():
-        without = ledger_of(slug, campaign())
+        without = ledger_of(slug, usual())
         assert combine(without)[0] == "not testable here"
         assert any(lacking in cell for part in without for cell in part.lacks), slug
         assert combine(ledger_of(slug, campaign(micro)))[0] != "not testable here", slug
@@ -170,7 +171,7 @@ def test_the_larger_campaign_tests_every_claim_on_an_option():
     of = synthetic.cells(list(synthetic.RATE), list(synthetic.SPEED))
     for file_system, names in OPTIONS.items():
         of += synthetic.cells(list(synthetic.RATE), [file_system], names)
-    large, small = campaign(of), campaign()
+    large, small = campaign(of), usual()
     tested = {slug for slug, verdict in verdicts(small).items() if verdict != "not testable here"}
     more = {slug for slug, verdict in verdicts(large).items() if verdict != "not testable here"}
     assert tested < more
@@ -197,7 +198,7 @@ def test_group_sizes_are_read_from_what_mkfs_made(isz1k, verdict):
     parts = ledger_of("db_ext2_isz_groups", found_in(source, group_blocks_count=sizes))
     assert combine(parts)[0] == verdict
     assert parts[0].ours.n == 5
-    assert combine(ledger_of("db_ext2_isz_groups", campaign()))[0] == "not testable here"
+    assert combine(ledger_of("db_ext2_isz_groups", usual()))[0] == "not testable here"
 
 
 LOADS = [
@@ -219,7 +220,7 @@ def test_power_at_equal_load_is_compared_where_both_carry_it():
         other = campaign([*CELLS, *LOADS], boundary=boundary)
         parts = ledger_of("equal_power_at_equal_load", other, testbed)
         assert combine(parts)[0] == "not testable here"
-    assert "rate-limited" in ledger_of("equal_power_at_equal_load", campaign(), "block")[-1].needs
+    assert "rate-limited" in ledger_of("equal_power_at_equal_load", usual(), "block")[-1].needs
 
 
 def test_a_load_is_carried_by_all_trials_of_a_cell_or_by_none():
@@ -274,7 +275,7 @@ def test_a_claim_rests_on_what_decided_it_and_not_on_what_was_made_so():
 def test_a_claim_that_is_wholly_by_construction_is_not_tested_in_part():
     """Nothing of it needs anything, and its parts say nothing: they have no power to count."""
     alone = replace(OF_PAPER, stated={"linearity": OF_PAPER.stated["linearity"]})
-    (row,) = claims_table(alone, judge_all(campaign(), claims=alone), "loop", "modelled").to_dict(
+    (row,) = claims_table(alone, judge_all(usual(), claims=alone), "loop", "modelled").to_dict(
         "records"
     )
     assert (row["verdict"], row["scope"]) == ("by construction", "")

@@ -1,6 +1,7 @@
 """A study in virtual time: what is asked of the simulator, and what is kept of its answers."""
 
 import json
+import os
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.papers.nfstricks03 import experiments, virtual
 from fsgreen.papers.nfstricks03 import read_ahead as read_ahead_of
 
+NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
 START_NS = 5_000_000
 DISKS = ("wd200bb", "ddys-t36950n")
 
@@ -234,33 +236,43 @@ def test_the_command_says_where_it_is(engine, capsys):
     assert capsys.readouterr().out.strip() == str(paths.raw("mine") / "virtual")
 
 
-def test_the_real_simulator_gives_the_same_bits_each_time(tmp_path, monkeypatch):
-    """A reviewer with the engine gets the shipped tables again."""
-    real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
-    if not hasattr(real, "decisions"):
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """The tables of two runs of the real simulator, and what is read of the second.
+
+    By night the study is asked as it ships, but for shorter files of its trials.
+    """
+    engine = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
+    if not hasattr(engine, "decisions"):
         pytest.skip("the engine is older than this fsgreen: run ./run engine")
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
     study = design.load_study("nfstricks03")
-    short = replace(study.profiles["quick"], blocks=1, scale={"sequential-readers": 1 / 32})
-    monkeypatch.setattr(
-        design, "load_study", lambda name: replace(study, profiles={"quick": short})
-    )
-    folder = virtual.simulate("nfstricks03", "quick", "mine")
-    before = (folder / "finishes.csv").read_bytes()
-    virtual.simulate("nfstricks03", "quick", "mine")
-    assert (folder / "finishes.csv").read_bytes() == before
-    ended_s = virtual.read("mine").finishes["ended_s"]
-    assert (ended_s > 0).all()
+    quick = study.profiles["quick"]
+    scale = {"sequential-readers": 1 / 32}
+    short = replace(quick, blocks=quick.blocks if NIGHTLY else 1, scale=scale)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(tmp_path_factory.mktemp("real")))
+        patch.setattr(design, "load_study", lambda name: replace(study, profiles={"quick": short}))
+        if not NIGHTLY:
+            patch.setattr(experiments, "WAIT_BLOCKS", 1)
+        runs = []
+        for _ in range(2):
+            folder = virtual.simulate("nfstricks03", "quick", "mine")
+            runs.append({file.name: file.read_bytes() for file in folder.glob("*.csv")})
+        yield runs, virtual.read("mine")
 
 
-def test_a_block_map_makes_the_elevator_fair_in_the_real_simulator(tmp_path, monkeypatch):
+def test_the_real_simulator_gives_the_same_bits_each_time(real):
+    """A reviewer with the engine gets the shipped tables again."""
+    (before, now), found = real
+    assert before == now
+    assert {*now} == {f"{table}.csv" for table in virtual.TABLES}
+    assert (found.finishes["ended_s"] > 0).all()
+
+
+def test_a_block_map_makes_the_elevator_fair_in_the_real_simulator(real):
     """Readers without metadata were unfair as on extents, and were held against ext2."""
-    real = pytest.importorskip("fsgreen_engine", reason="engine not installed: run ./run engine")
-    if not hasattr(real, "decisions"):
-        pytest.skip("the engine is older than this fsgreen: run ./run engine")
-    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    virtual.simulate("nfstricks03", "quick", "mine")
-    sizes = virtual.sizes("mine")
+    _, found = real
+    sizes = found.sizes
     sizes = sizes[sizes["scheduler"].eq("elevator") & sizes["queue_depth"].eq(1)]
     spread_x = (sizes["last_s"] / sizes["first_s"]).groupby(sizes["file_system"])
     assert spread_x.max()["ext2"] < 2.5

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from fsgreen import paths
 from fsgreen.errors import FsgreenError
-from fsgreen.pipeline import parallel
+from fsgreen.pipeline import parallel, project
 from fsgreen.pipeline.ledger import Ledger
 from tests.patience import wait_for
 
@@ -38,6 +39,7 @@ class Recorded:
 def light(monkeypatch: pytest.MonkeyPatch) -> None:
     """No package is imported ahead, as these stages use none."""
     monkeypatch.setattr(parallel, "modules", lambda: [])
+    monkeypatch.setattr(parallel, "LATE", ())
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -129,8 +131,12 @@ def test_nothing_of_a_stopped_pipeline_goes_on(tmp_path: Path) -> None:
     assert ledger.recorded == []
 
 
-def test_a_second_run_beside_the_first_is_refused() -> None:
+def test_a_second_run_beside_the_first_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both would write the same results."""
+    project.write(tmp_path / "mine")
+    monkeypatch.setattr(paths, "root", lambda: tmp_path / "mine")
     with (
         Ledger.opened(wait=True),
         pytest.raises(FsgreenError, match=r"another ./run reproduce(.|\n)*wait"),

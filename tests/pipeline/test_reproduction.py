@@ -29,16 +29,16 @@ from tests.pipeline.declared import PARAMS, entries
 from tests.pipeline.told import says_what_came_out
 
 NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
-SMALL = ("fast10-disk", "nfstricks03", "nfstricks03-lab", "nfstricks03-readers", "nfstricks03-nfs")
-"""Of fast10 the campaign with the fewest trials; of nfstricks03 all, so that a ledger is whole."""
+SMALL = ("fast10-disk", "greenfs08", "greenfs08-away")
+"""Of fast10 the campaign with the fewest trials; of greenfs08 both, so that a ledger is whole."""
 
-WHOLE = ["nfstricks03"]
+WHOLE = ["greenfs08"]
 """The studies all of whose campaigns are small."""
 
 OF_ALL = ("digest", "article")
 """The stages that rest on all studies."""
 
-LOST = ("claims", "nfstricks03")
+LOST = ("claims", "greenfs08")
 """The stage of which the clone has lost a result by day."""
 
 pytestmark = pytest.mark.pipeline

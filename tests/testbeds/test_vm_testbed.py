@@ -24,6 +24,7 @@ from fsgreen.testbeds import Testbed, open_testbed
 from fsgreen.workloads import load_workload
 
 SEED = 7
+LACKING = ["reiserfs", *(pytest.param(name, marks=nightly) for name in ("nilfs2", "f2fs"))]
 OTHERS = ("ext2", "ext3", "ext4", "xfs", "btrfs", "jfs")
 
 
@@ -66,7 +67,7 @@ def works_in(vm: Testbed, file_system: str, option: str = "default") -> None:
     assert start_s < measured.start_s < measured.end_s < time.monotonic(), "another clock"
 
 
-@pytest.mark.parametrize("file_system", ["reiserfs", "nilfs2", "f2fs"])
+@pytest.mark.parametrize("file_system", LACKING)
 def test_a_file_system_that_this_kernel_lacks_is_made_and_worked_in(
     vm: Testbed, file_system: str
 ) -> None:
