@@ -60,7 +60,7 @@ INTERRUPTED = 128 + signal.SIGINT
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off what SIGINT and SIGTERM do to the main thread, so that nothing is left half done.
+    """Put off what SIGINT, SIGTERM and SIGHUP do to the main thread, so that all is done whole.
 
     A tool that a dying harness had just started could mount or attach something afterwards.
     """
@@ -70,7 +70,7 @@ def uninterrupted() -> Iterator[None]:
     met: list[int] = []
     before = {
         number: signal.signal(number, lambda number, _: met.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     }
     try:
         yield

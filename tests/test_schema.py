@@ -40,6 +40,11 @@ def test_words_that_yaml_1_1_takes_for_booleans_are_words(tmp_path: Path) -> Non
     assert read(tmp_path, "a: true\nb: False\n").values == {"a": True, "b": False}
 
 
+def test_a_date_is_a_text(tmp_path: Path) -> None:
+    """A plan could not be written that had one."""
+    assert read(tmp_path, "installed: 2026-01-05\n").values == {"installed": "2026-01-05"}
+
+
 def test_numbers_stay_the_integers_or_floats_that_they_are(tmp_path: Path) -> None:
     """The hash of a plan tells 5 from 5.0."""
     entry = read(tmp_path, "blocks: 2\nphases: {measure_s: 5}\n").as_(Entry)

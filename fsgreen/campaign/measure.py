@@ -151,7 +151,7 @@ def kind_of_testbed(place: TestbedFile, plan: design.Plan) -> str:
 
 
 def disk_named(place: TestbedFile, plan: design.Plan) -> str | None:
-    """Return the name of the disk to begin with; idle power and probes are measured on it.
+    """Return the name of the disk to begin with.
 
     It is the disk of all cells. If cells have several, it is the one that the testbed file or the
     command line names, or else the first cell's, as the fastest known disk may be too fast for this

@@ -58,7 +58,7 @@ def check(file: Path, profile: str) -> Study:
             profile,
             study.profiles,
             where=f"{file}:{document.line(('profiles',))}",
-            next_step=f"fsgreen plan {study.name} --profile {near[0]}",
+            next_step=f"fsgreen plan {file.stem} --profile {near[0]}",
         )
     return study
 

@@ -73,7 +73,7 @@ def job_of(plan: Plan, block: int) -> dict[str, Any]:
     disk = {
         "drive": "null",
         "size_b": plan.profile.image_b,
-        "state": {"left": "no state to restore in memory", "remembers": False},
+        "states": {"initial": {"left": "no state to restore in memory", "remembers": False}},
         "scheduler": SCHEDULER,
     }
     return {"texts": texts, "disk": disk, "trials": trials}

@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -24,11 +24,12 @@ from fsgreen.campaign.conclusion import Watched, conclude, revive
 from fsgreen.campaign.context import RunningTrial, TrialContext
 from fsgreen.campaign.onetrial import sampler
 from fsgreen.design import Group
+from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.meters import Capture, HostSampler
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.core.rawtrace import write_parsed
 from fsgreen.trial import Beside, Clock, Flush, HarnessCost, Phase, TrialWriter, full_disk_explained
-from fsgreen.workloads import TakesTurns, Turn, Turns, WorkloadFailed, bounds
+from fsgreen.workloads import TakesTurns, Turn, Turns, bounds
 
 
 def run_group(context: TrialContext, group: Group) -> dict[str, str | None]:
@@ -200,7 +201,7 @@ class _Taker:
             return
         try:
             trial.outcome = self._run.outcome(self._windows)
-        except WorkloadFailed as error:
+        except TrialFailed as error:
             trial.failure = error.reason
             return
         trial.flush = Flush(self._flushed_b + self._left_b, self._left_b)
@@ -217,17 +218,21 @@ class _Taker:
         if self._run is None or not self._trial.sound:
             return None
         try:
-            return self._run.turn(length_s)
-        except WorkloadFailed as error:
+            try:
+                return self._run.turn(length_s)
+            except FsgreenError:
+                self._stack.close()  # it must not continue in the windows of others
+                raise
+        except TrialFailed as error:  # as where the kernel ended it, when its memory was used up
             self._trial.failure = error.reason
-            self._stack.close()  # it must not continue in the windows of others
             return None
 
     def _flushed(self) -> bool:
         """Write back the dirty pages of a turn; return whether that succeeded."""
         trialphases.write_back(self._trial)
         if self._trial.failure is not None:
-            self._stack.close()
+            with suppress(TrialFailed):
+                self._stack.close()
         return self._trial.failure is None
 
 

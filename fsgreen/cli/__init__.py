@@ -38,6 +38,15 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
+ELSEWHERE = {
+    "lab": "jupyter lab",
+    "engine": "pip install fsgreen-engine",
+    "environment": "pip install 'fsgreen[fleet]'",
+    "doctor makes the environment anew": "pip install --force-reinstall fsgreen",
+}
+"""What is typed where there is no script `run`, for commands that are that script's own."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 done, 1 refused, 130 interrupted."""
     signal.signal(signal.SIGTERM, _as_interrupt)
@@ -68,7 +77,7 @@ def _as_typed_here(text: str) -> str:
     with suppress(FsgreenError):
         if (paths.root() / "run").is_file():
             return text
-    for script, typed in {"lab": "jupyter lab", "engine": "pip install fsgreen-engine"}.items():
+    for script, typed in ELSEWHERE.items():
         text = text.replace(f"./run {script}", typed)
     return text.replace("./run ", "fsgreen ")
 

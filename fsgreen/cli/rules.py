@@ -55,6 +55,7 @@ def _rules(options: argparse.Namespace) -> None:
 def _nothing_to_judge(campaign: str) -> str:
     """Return that a campaign has no trial, and how it gets some; "" where it has."""
     from fsgreen import paths
+    from fsgreen.design.owncopy import measured_as
     from fsgreen.reduce import is_imported, read_plan
 
     raw = paths.raw(campaign)
@@ -64,7 +65,7 @@ def _nothing_to_judge(campaign: str) -> str:
     plan = read_plan(campaign)
     return (
         f"{campaign} has no trial yet, so that there is nothing to judge: fsgreen measure "
-        f"{plan.study} --profile {plan.profile.name} --name {campaign}"
+        f"{measured_as(plan)} --profile {plan.profile.name} --name {campaign}"
     )
 
 

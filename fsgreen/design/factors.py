@@ -6,6 +6,7 @@ study may declare more factors of its own under `factors`.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Factor:
         sound = {
             "name": isinstance(level, str) and _NAME.fullmatch(level) is not None,
             "count": type(level) is int and level >= 1,
-            "number": isinstance(level, int | float) and not isinstance(level, bool),
+            "number": type(level) in (int, float) and math.isfinite(level),
             "switch": isinstance(level, bool),
         }
         if sound[self.kind]:

@@ -19,7 +19,7 @@ from fsgreen.devices.base import Availability, Settings, require_root
 from fsgreen.devices.folders import WorkFolder, claim
 from fsgreen.devices.names import READ_AHEAD, Levels
 from fsgreen.devices.powerstates import PowerStates
-from fsgreen.devices.queue import Queue, QueueState
+from fsgreen.devices.queue import NONE, Queue, QueueState
 from fsgreen.devices.real import RealDevice
 from fsgreen.devices.volume import DeviceState, Volume, cannot_forget
 from fsgreen.errors import FsgreenError
@@ -130,8 +130,11 @@ class BlockDevice(RealDevice):
                 for (setting, disk), value in settings.before.items()
                 if disk == volume.queue.name
             }
+            self._requests = self._requests_of_scheduler(volume.queue)
             volume.queue.keep(
-                work.path, scheduler=self._before.get("scheduler", volume.queue.scheduler)
+                work.path,
+                scheduler=self._before.get("scheduler", volume.queue.scheduler),
+                requests=self._requests,
             )
             self._most = volume.queue.depth()
             self._check_depth(self._depth, volume.queue)
@@ -215,11 +218,21 @@ class BlockDevice(RealDevice):
         self._power_states.now()
 
     def restore(self) -> None:
-        """Set the depth, the scheduler and the states that the disk had."""
+        """Set the depth, the scheduler, its requests and the states that the disk had."""
         self._power_states.restore()
         if self._limited:
             self._queue.set_depth(self._most)
         super().restore()
+        self._queue.set_requests(self._requests)
+
+    def _requests_of_scheduler(self, queue: Queue) -> int | None:
+        """Return how many requests the scheduler sorts, which the kernel forgets with it.
+
+        None where the disk has no scheduler, or got the present one from somebody else.
+        """
+        if "scheduler" in self._before or queue.scheduler in (None, NONE):
+            return None
+        return queue.number("nr_requests")
 
     def _size_of(self, listed: guard.ListedDisk) -> int:
         """Return the bytes of the file system. Raises `FsgreenError` if they are too few."""

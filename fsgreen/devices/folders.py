@@ -163,7 +163,7 @@ def _sweep_entry(entry: Path) -> list[str]:
 def _unseen(folder: Path, error: OSError) -> str:
     return (
         f"cannot look at {folder}: {error.strerror} (findmnt --target {folder}; mount it anew or "
-        "umount it, then fsgreen doctor)"
+        "umount it: the next fsgreen measure looks again)"
     )
 
 

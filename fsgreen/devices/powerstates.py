@@ -173,7 +173,7 @@ def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
         raise FsgreenError(
             "; ".join(failed),
             where=folder / KEPT,
-            next_step="fsgreen doctor tries again; or set it by hand (nvme set-feature), then "
-            f"rm {folder / KEPT}",
+            next_step="the next fsgreen measure tries again; or set it by hand (nvme set-feature), "
+            f"then rm {folder / KEPT}",
         )
     return done

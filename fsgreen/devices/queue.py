@@ -109,6 +109,11 @@ class Queue:
                 next_step=f"cat {self.folder}/{name}",
             )
 
+    def set_requests(self, requests: int | None) -> None:
+        """Set how many requests a scheduler sorts, unless that is None or the number already."""
+        if requests is not None and requests != self.number("nr_requests"):
+            self.set_number("nr_requests", requests)
+
     def limit_loop(self, requests: int | None = None) -> None:
         """Limit the requests that a loop device takes at once; None means as many as it can.
 
@@ -199,7 +204,7 @@ class Queue:
         return self.discarded_b() - before_b
 
     def keep(self, folder: Path, **before: int | str | None) -> None:
-        """Save, in a folder, what `put_back` restores: `scheduler`, `depth`, `read_ahead_kb`.
+        """Save what `put_back` restores: `scheduler`, its `requests`, `depth`, `read_ahead_kb`.
 
         Each is added just before a cell sets another value. A value that no cell sets is not
         restored, as someone else may have changed it since.
@@ -221,30 +226,62 @@ def known_schedulers() -> set[str]:
     return {NONE, *MODULES}.union(*(queue.schedulers() for queue in here))
 
 
+WHAT = {
+    "depth": "queue depth {}",
+    "scheduler": "scheduler {}",
+    "requests": "{} requests of the scheduler",
+    "read_ahead_kb": "read-ahead of {} KiB",
+}
+"""What is put back, in this order: a scheduler goes with a depth, and its requests with it."""
+
+
 def put_back(folder: Path) -> list[str]:
     """Restore the queue of a disk from what `keep` saved; return a line for each action.
 
-    A failure becomes a line, too. After a boot, and where the disk is gone, nothing is restored.
+    After a boot, and where the disk is gone, nothing is restored. Raises FsgreenError if something
+    cannot be: what was saved stays in the folder for another attempt.
     """
-    done: list[str] = []
     try:
         kept = json.loads((folder / KEPT).read_text())
-        queue, scheduler, depth = Queue(kept["name"]), kept["scheduler"], kept.get("depth")
+        queue = Queue(kept["name"])
         here = disks.identity(HERE, queue.name)
-        if kept.get("identity", here) != here:
-            return done
-        if depth is not None:
-            queue.set_depth(depth)
-            done.append(f"put back the queue depth {depth} of {queue.name}")
-        if scheduler is not None and queue.scheduler != scheduler:
-            queue.set_scheduler(scheduler)
-            done.append(f"put back the scheduler {scheduler} of {queue.name}")
-        read_ahead_kb = kept.get("read_ahead_kb")
-        if read_ahead_kb is not None and queue.number("read_ahead_kb") != read_ahead_kb:
-            queue.set_number("read_ahead_kb", read_ahead_kb)
-            done.append(f"put back the read-ahead of {read_ahead_kb} KiB of {queue.name}")
+        is_other = kept.get("identity", here) != here or not queue.folder.exists()
     except FileNotFoundError:
-        return done
-    except (OSError, ValueError, LookupError, TypeError, FsgreenError) as error:
-        done.append(f"could not put back the queue of a disk: {error}")
+        return []
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return [f"could not put back the queue of a disk: {error!r}"]
+    done: list[str] = []
+    failed: list[str] = []
+    for name, what in () if is_other else WHAT.items():
+        value = kept.get(name)
+        try:
+            if value is not None and _put_back(queue, name, value):
+                done.append(f"put back the {what.format(value)} of {queue.name}")
+        except (OSError, ValueError, TypeError, FsgreenError) as error:
+            why = str(error).partition("\n")[0]
+            failed.append(f"the {what.format(value)} of {queue.name} cannot be put back: {why}")
+    if failed:
+        raise FsgreenError(
+            "; ".join(failed),
+            where=folder / KEPT,
+            next_step="the next fsgreen measure tries again; or set it by hand, then "
+            f"rm {folder / KEPT}",
+        )
     return done
+
+
+def _put_back(queue: Queue, name: str, value: Any) -> bool:
+    """Set what `keep` saved under a name; return whether it was otherwise, as far as it shows."""
+    if name == "depth":
+        queue.set_depth(value)
+        return True
+    if name == "scheduler":
+        changes = queue.scheduler != value
+        if changes:
+            queue.set_scheduler(value)
+        return changes
+    number = "nr_requests" if name == "requests" else name
+    changes = queue.number(number) != value
+    if changes:
+        queue.set_number(number, value)
+    return changes

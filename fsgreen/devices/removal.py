@@ -24,7 +24,7 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
 
     The file `last` is deleted last, so that an unfinished folder still has it.
 
-    Raises FsgreenError if something stays mounted, or cannot be deleted.
+    Raises FsgreenError if something stays mounted, or cannot be put back or deleted.
     """
     done = free_devices(folder, lock_fd)
     for mount in mounts.under(folder):
@@ -32,10 +32,18 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
         done.append(f"unmounted {mount.point}")
     if mounts.under(folder):
         raise FsgreenError(
-            "still mounted", where=folder, next_step=f"umount {folder}/*, then fsgreen doctor"
+            "still mounted",
+            where=folder,
+            next_step=f"umount {folder}/*; the next fsgreen measure removes the rest",
         )
-    done += put_back(folder)
-    done += powerstates.put_back(folder)
+    failed: list[FsgreenError] = []
+    for settings_of in (put_back, powerstates.put_back):
+        try:
+            done += settings_of(folder)
+        except FsgreenError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
     try:
         for child in folder.iterdir() if folder.exists() else ():
             if child.name != last:

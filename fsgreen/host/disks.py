@@ -10,6 +10,7 @@ from fsgreen import commands, paths
 from fsgreen.audit import disks as known
 from fsgreen.audit.tree import Tree
 from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
+from fsgreen.devices.queue import MODULES
 from fsgreen.errors import FsgreenError
 from fsgreen.host.base import OneFile, Target, read_only
 
@@ -53,7 +54,8 @@ class Scheduler(_OfDisks, OneFile):
         offered = tree.choices(self.file(target))
         if value in offered:
             return ""
-        return f"there is no '{value}', only {', '.join(offered)}: modprobe {value}"
+        remedy = f": modprobe {value}-iosched" if value in MODULES else ""
+        return f"there is no '{value}', only {', '.join(offered)}{remedy}"
 
     def read(self, tree: Tree, target: str) -> str | None:
         """Return the scheduler in use."""

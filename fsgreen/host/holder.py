@@ -54,7 +54,7 @@ class Guardian:
             raise FsgreenError(
                 "nothing is changed: the process that would restore the settings does not start",
                 where=sys.executable,
-                next_step="./run test tests/host",
+                next_step=f"{sys.executable} -P -m fsgreen.host.guardian tells why",
             )
 
     def __enter__(self) -> Guardian:
@@ -83,9 +83,9 @@ def _outcomes(report: bytes) -> list[Outcome] | None:
 def run(command: Sequence[str]) -> int:
     """Run a command to its end, inside of a block of `applied`; return its exit status.
 
-    Ctrl-C in a terminal reaches the command itself, and SIGTERM is passed on to it. If this process
-    is killed, the kernel sends the command SIGTERM: nothing should go on measuring while its
-    settings are put back.
+    Ctrl-C in a terminal reaches the command itself. SIGTERM is passed on to it, and so is, as
+    SIGTERM, the SIGHUP of a terminal that is gone. If this process is killed, the kernel sends the
+    command SIGTERM: nothing should go on measuring while its settings are put back.
 
     Raises FsgreenError if there is no such command.
 
@@ -109,10 +109,11 @@ def run(command: Sequence[str]) -> int:
             where=command[0],
             next_step="give a program and its arguments after --",
         ) from error
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.terminate()),
-    }
+    heard = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup has it ignored
+        heard.append(signal.SIGHUP)
+    before = {number: signal.signal(number, lambda *_: process.terminate()) for number in heard}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         status = process.wait()
     finally:

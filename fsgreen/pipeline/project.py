@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fsgreen import __version__, paths
 from fsgreen.design import newstudy
+from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.closure import pipeline_of_a_project
 
 PARAMS = """\
@@ -78,10 +79,18 @@ def write(folder: Path, name: str | None = None) -> list[Path]:
     Other files that are there stay as they are.
 
     The folder is made if there is none. `name` is that of the study to begin with; without it that
-    of the folder. Raises FsgreenError if the name cannot be one.
+    of the folder. Raises FsgreenError if the name cannot be one, or if the pipeline of something
+    else is there.
     """
     folder = folder.resolve()
     name = name or folder.name
+    is_project = (folder / "params.yaml").is_file() and (folder / "studies").is_dir()
+    if (folder / "dvc.yaml").is_file() and not is_project:
+        raise FsgreenError(
+            "there is another pipeline, which would be overwritten",
+            where=folder / "dvc.yaml",
+            next_step=f"a folder of its own: fsgreen new {name} --project FOLDER",
+        )
     texts = {
         f"studies/{name}.yaml": newstudy.text(name),
         "params.yaml": PARAMS.format(name=name),

@@ -13,7 +13,7 @@ from fsgreen import paths
 from fsgreen.design import Plan, load_study, make_plan
 from fsgreen.design.members import as_measured
 from fsgreen.design.overview import spell
-from fsgreen.errors import unknown
+from fsgreen.errors import FsgreenError, unknown
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import write_digests
 from fsgreen.pipeline.ledger import Ledger
@@ -37,7 +37,7 @@ def reproduce(
     traces cannot be had, nobody can listen where cores are to be lent, or a stage fails.
     """
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
-    begin_s, before = time.monotonic(), lock_file().read_text()
+    begin_s, before = time.monotonic(), _recorded()
     names = campaigns() if only is None else [_known(only)]
     write_digests()
     with Ledger.opened() as ledger:
@@ -66,6 +66,17 @@ def reproduce(
         _compare_plans(campaign)
     print()
     print("\n".join(_summary(only, before, time.monotonic() - begin_s)))
+
+
+def _recorded() -> str:
+    """Return what is recorded of all stages. Raises FsgreenError in a project without any."""
+    if not lock_file().is_file():
+        raise FsgreenError(
+            "nothing of this project has been recorded yet",
+            where=lock_file(),
+            next_step="measure, pack and record a campaign, as README.md of the project tells",
+        )
+    return lock_file().read_text()
 
 
 def _known(campaign: str) -> str:
@@ -117,7 +128,7 @@ def reanalyse(campaign: str, stage: str) -> str:
     `reproduce` does.
     """
     os.environ.pop("FSGREEN_DATA", None)
-    before, name = lock_file().read_text(), f"{stage}@{_known(campaign)}"
+    before, name = _recorded(), f"{stage}@{_known(campaign)}"
     pull(campaign)
     write_digests()
     with Ledger.opened() as ledger:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fsgreen import paths
 from fsgreen.design.begun import read_plan
+from fsgreen.design.owncopy import measured_as
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.powertable import blocks, read_power, write_power
@@ -58,7 +59,7 @@ def reparse_campaign(campaign: str, into: Path | None = None) -> Iterator[Repars
         raise FsgreenError(
             f"the campaign '{campaign}' has no trial to parse again",
             where=folder,
-            next_step=f"fsgreen measure {plan.study} --profile {plan.profile.name} "
+            next_step=f"fsgreen measure {measured_as(plan)} --profile {plan.profile.name} "
             f"--name {campaign}",
         )
     if into is not None and into.resolve().is_relative_to(folder.resolve()):

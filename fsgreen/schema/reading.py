@@ -45,12 +45,16 @@ def plain(text: str) -> Any:
     return yaml.load(text, Loader=_SAFE)
 
 
+_OTHERWISE = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")
+"""What YAML 1.2 reads in another way than 1.1, or as text."""
+
+
 class _Loader(_SAFE):  # type: ignore[misc, valid-type]
-    """The safe loader, with the booleans of YAML 1.2."""
+    """The safe loader, with the booleans of YAML 1.2, which has no dates."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _OTHERWISE]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(

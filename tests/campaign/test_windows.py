@@ -18,7 +18,7 @@ import pytest
 
 from fsgreen import campaign, design, paths, reduce, testbeds, trial
 from fsgreen.campaign import drive, fitting, windows
-from fsgreen.errors import FsgreenError
+from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Phase, WorkSummary
 from fsgreen.workloads import Outcome, Turn, WorkloadFailed
 from tests.campaign.conftest import QUICK_PHASES, ScriptedWorkload, directory, plan_of
@@ -225,6 +225,40 @@ def test_one_that_fails_is_kept_with_its_reason_and_the_other_counts(
     failing = plan.trials[1].trial
     reasons = [one.record.reason for one in trial.list_invalid(folder) if one.name == failing]
     assert {*reasons} == {"it fell over; lift it"}
+
+
+@pytest.mark.usefixtures("patient")
+def test_one_that_the_kernel_ends_at_its_memory_is_a_trial_that_failed(
+    data: Path,
+    turning: Callable[[Behaviour], None],
+    beds: list[testbeds.Testbed],
+    plan: design.Plan,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The campaign ended there, and again at each start."""
+    monkeypatch.setattr(drive, "ATTEMPTS", 1)
+    ended: list[int] = []
+
+    @contextmanager
+    def bounded(*_: object) -> Iterator[None]:
+        yield
+        if ended:
+            ended.clear()
+            raise TrialFailed("the workload alone took more memory than its 24 MiB")
+
+    def end(load_ops_s: float | None, nth: int) -> None:
+        if load_ops_s is not None and nth == 2:
+            ended.append(1)
+            raise FsgreenError("the engine was ended by SIGKILL", next_step="dmesg | tail")
+
+    monkeypatch.setattr(windows.bounds, "bounded", bounded)
+    turning(end)
+    with pytest.raises(FsgreenError, match="of 2 trials broke a rule"):
+        measured(plan, beds)
+    failing = plan.trials[1].trial
+    folder = campaign.Campaign("demo").folder
+    reasons = [one.record.reason for one in trial.list_invalid(folder) if one.name == failing]
+    assert any("took more memory than its 24 MiB" in str(reason) for reason in reasons)
 
 
 def test_what_cannot_take_turns_is_refused_before_anything_is_measured(

@@ -74,7 +74,7 @@ def test_a_cell_is_its_levels_in_the_order_of_their_factors() -> None:
     ("name", "sound", "wrong"),
     [
         ("readers", [1, 32], [0, -1, 1.5, "8", True]),
-        ("load_ops_s", [0.5, 100], ["100", False]),
+        ("load_ops_s", [0.5, 100], ["100", False, float("inf"), float("nan")]),
         ("disk", ["wd200bb"], ["a/b", "", 3]),
         ("cache", ["cold", "warm"], ["hot", 1]),
     ],

@@ -52,15 +52,24 @@ def test_a_command_that_is_not_there_is_named_and_changes_nothing(tree: host.Tre
 
 @pytest.mark.parametrize(
     ("number", "to"),
-    [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill), (signal.SIGKILL, os.kill)],
+    [
+        (signal.SIGINT, os.killpg),
+        (signal.SIGTERM, os.kill),
+        (signal.SIGHUP, os.kill),
+        (signal.SIGKILL, os.kill),
+    ],
 )
 def test_a_signal_ends_the_command_and_restores(
     tree: host.Tree, number: signal.Signals, to: Callable[[int, int], None]
 ) -> None:
-    """Ctrl-C goes to the terminal's whole group, the others to one process."""
+    """Ctrl-C goes to the terminal's whole group, the others may reach one process alone."""
     command = [sys.executable, "-c", RUN, str(tree.root), sys.executable, "-c", SLOW]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup, too
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"

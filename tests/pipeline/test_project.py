@@ -130,6 +130,21 @@ def test_nothing_of_a_project_is_written_over_but_its_pipeline(
     assert (made / "README.md").read_text() == "precious"
 
 
+def test_a_pipeline_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    """Who uses DVC for other things lost what it ran."""
+    (tmp_path / "dvc.yaml").write_text("stages: {train: {cmd: train}}")
+    (tmp_path / "params.yaml").write_text("rate: 1")
+    with pytest.raises(FsgreenError, match="another pipeline") as told:
+        project.write(tmp_path, "mine")
+    assert told.value.next_step == "a folder of its own: fsgreen new mine --project FOLDER"
+    assert (tmp_path / "dvc.yaml").read_text() == "stages: {train: {cmd: train}}"
+
+
+def test_nothing_to_reproduce_yet_is_told(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "mine-quick"]) == 1
+    assert "nothing of this project has been recorded yet" in capsys.readouterr().err
+
+
 def test_a_folder_whose_name_cannot_be_a_study_needs_one(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match="cannot be the name of a study"):
         project.write(tmp_path / "my paper")

@@ -149,6 +149,41 @@ def test_the_queue_depth_goes_back_after_a_kill(disk: Path, tmp_path: Path) -> N
     assert (queue.scheduler, queue.depth()) == (scheduler, most)
 
 
+def test_the_requests_of_a_scheduler_are_put_back(disk: Path, tmp_path: Path) -> None:
+    """The kernel forgets them with the scheduler, which a campaign takes away for a moment."""
+    queue = Queue(disk.resolve().name)
+    scheduler = queue.scheduler
+    queue.set_scheduler("mq-deadline")
+    try:
+        queue.set_number("nr_requests", 48)
+        with open_block(disk, partition=1) as bed:
+            bed.prepare(levels("ext4", scheduler="none"))
+            kept = (bed.device.work.path / KEPT).read_bytes()
+            bed.restore()
+            assert (queue.scheduler, queue.number("nr_requests")) == ("mq-deadline", 48)
+        queue.set_scheduler("none")
+        (tmp_path / KEPT).write_bytes(kept)
+        assert f"put back the 48 requests of the scheduler of {queue.name}" in put_back(tmp_path)
+        assert (queue.scheduler, queue.number("nr_requests")) == ("mq-deadline", 48)
+    finally:
+        queue.set_scheduler(scheduler)
+
+
+def test_what_cannot_be_put_back_is_named_and_the_rest_is(disk: Path, tmp_path: Path) -> None:
+    """The only record of what was before was deleted with the folder."""
+    queue = Queue(disk.resolve().name)
+    before_kib = queue.number("read_ahead_kb")
+    wrong = {"name": queue.name, "scheduler": "of-1995", "read_ahead_kb": before_kib + 64}
+    (tmp_path / KEPT).write_text(json.dumps(wrong))
+    try:
+        with pytest.raises(FsgreenError, match="the scheduler of-1995 of .* cannot be") as told:
+            put_back(tmp_path)
+        assert f"rm {tmp_path / KEPT}" in str(told.value.next_step)
+        assert queue.number("read_ahead_kb") == before_kib + 64
+    finally:
+        queue.set_number("read_ahead_kb", before_kib)
+
+
 def test_the_drivers_own_depth_is_set_where_there_is_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ CODE = (
     "stacks/aging/*.py",
     "stacks/filesystems/*.py",
     "stacks/guest/*.py",
+    "trial/ssdstates.py",
     "units.py",
 )
 """The files of fsgreen that run in the guest, which has only Python's standard library."""

@@ -25,12 +25,12 @@ def test_a_zoned_disk_has_whole_zones_and_its_record_says_that_they_are_reset(
     drive = OwnDrive("null", work, 260 << 20, None, 16)
     assert drive.size_b == 272 << 20 == drive.asked["size_b"]
     assert drive.asked["zone_mib"] == 16
-    assert drive.asked["state"] == {
+    assert drive.asked["states"]["initial"] == {
         "left": "zones reset; in the guest's memory: made when it started",
         "remembers": False,
     }
     plain = OwnDrive("null", work, 260 << 20, None)
-    assert plain.size_b == 260 << 20 and "zones" not in plain.asked["state"]["left"]
+    assert plain.size_b == 260 << 20 and "zones" not in plain.asked["states"]["initial"]["left"]
 
 
 def test_a_disk_of_few_zones_is_refused_with_the_size_that_it_needs(
