@@ -176,7 +176,7 @@ def test_what_cannot_be_put_back_is_named_and_the_rest_is(disk: Path, tmp_path: 
     wrong = {"name": queue.name, "scheduler": "of-1995", "read_ahead_kb": before_kib + 64}
     (tmp_path / KEPT).write_text(json.dumps(wrong))
     try:
-        with pytest.raises(FsgreenError, match="the scheduler of-1995 of .* cannot be") as told:
+        with pytest.raises(FsgreenError, match=r"the scheduler of-1995 of .* cannot be") as told:
             put_back(tmp_path)
         assert f"rm {tmp_path / KEPT}" in str(told.value.next_step)
         assert queue.number("read_ahead_kb") == before_kib + 64
