@@ -1,7 +1,8 @@
 """The raw traces of a campaign in one file: what DVC keeps and ships, and people send each other.
 
 A campaign of 900 trials is 6,700 small files. In one they take a sixth of the bytes, because the
-tables of one kind stand side by side and have much in common.
+tables of one kind stand side by side and have much in common. A large table of power is left out,
+where its raw trace makes the same bytes again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import os
 import shutil
 import tarfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from fsgreen import absence, paths
 from fsgreen.durable import whole
@@ -26,11 +29,17 @@ UNREADABLE = (
 """What is raised by a file that is no pack, or was damaged; the last two by names that repeat."""
 
 
+TABLE, RAW = "power.parquet", "power.raw"
+
+LARGE_B = 1 << 16
+"""From this size on a table of power is left out. Those of kilohertz would be most of a pack."""
+
+
 def pack(campaign: str) -> Path:
     """Pack the raw traces of a campaign; return the file, `data/packed/CAMPAIGN.tar.xz`.
 
-    The same traces make the same bytes, by one version of liblzma. A trial that is being written is
-    left out.
+    The same traces make the same bytes, by one version of liblzma and one of PyArrow. A trial that
+    is being written is left out.
 
     Raises FsgreenError if there is no such campaign, or a file of a trial is not the one that was
     recorded.
@@ -47,7 +56,8 @@ def pack(campaign: str) -> Path:
     names = sorted(_names(folder), key=lambda name: (name.name, name))
     with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True) as tar:
         for name in progress(names, f"packing {campaign}", "files"):
-            tar.add(folder / name, str(name), filter=_nobodys)
+            if not _is_made_again(folder / name):
+                tar.add(folder / name, str(name), filter=_nobodys)
     return file
 
 
@@ -57,8 +67,8 @@ def unpack(campaign: str) -> Path:
     Trials that were measured since are left alone. A trial comes whole or not at all, also if this
     is broken off.
 
-    Raises FsgreenError if there is no pack, it is damaged, or a file that was changed is in the
-    way.
+    Raises FsgreenError if there is no pack, it is damaged, a file that was changed is in the way,
+    or a table that was left out comes out as other bytes.
     """
     folder, file = paths.raw(campaign), paths.packed(campaign)
     if not file.is_file():
@@ -72,6 +82,7 @@ def unpack(campaign: str) -> Path:
     shutil.rmtree(beside, ignore_errors=True)
     try:
         _extract(file, beside)
+        _make_tables(beside, file)
         if changed := [
             name for name in _names(beside) if _is_another(folder / name, beside / name)
         ]:
@@ -94,6 +105,40 @@ def _names(folder: Path) -> Iterator[PurePosixPath]:
         folders[:] = [name for name in folders if not name.endswith(".partial")]
         inside = PurePosixPath(Path(place).relative_to(folder))
         yield from (inside / name for name in files if not name.endswith(".partial"))
+
+
+def _is_made_again(file: Path) -> bool:
+    """Return whether a file is a large table of power that its raw trace makes to the byte."""
+    raw = file.with_name(RAW)
+    if file.name != TABLE or file.stat().st_size < LARGE_B or not raw.is_file():
+        return False
+    from fsgreen.meters.core.rawtrace import write_parsed
+
+    with TemporaryDirectory() as folder, suppress(FsgreenError):
+        made = Path(folder) / TABLE
+        write_parsed(raw, made)
+        return filecmp.cmp(made, file, shallow=False)
+    return False
+
+
+def _make_tables(folder: Path, pack: Path) -> None:
+    """Make the tables of power that a pack leaves out, and compare them with the records."""
+    lacking = [raw for raw in sorted(folder.rglob(RAW)) if not raw.with_name(TABLE).exists()]
+    if not lacking:
+        return
+    from fsgreen.meters.core.rawtrace import write_parsed
+    from fsgreen.trial import read_trial, sha256_of
+
+    for raw in progress(lacking, "making tables of power", "trials"):
+        table, recorded = raw.with_name(TABLE), read_trial(raw.parent, copy=True).record.files
+        write_parsed(raw, table)
+        if sha256_of(table) != recorded.get(TABLE):
+            raise FsgreenError(
+                f"{table.relative_to(folder)} comes out as other bytes than it was measured",
+                where=pack,
+                next_step="take the packages of requirements.lock, PyArrow above all: "
+                "./run environment",
+            )
 
 
 def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -135,17 +135,17 @@ SHIPPED = {
         "c250d5c3a68e5328c3018470dbefd4edf0fb83f44b6866790a67f9a434fe2979",
         "20db54a40a31f8d53b5f78496e6e3212b1ede7f2edf4d180bc502dea63fe161e",
     ),
-    "sun14-vm": (
-        "sun14",
-        "guest",
-        "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
-        "a1b19ff6632a6f0a98ad82eabe3e459ee1bf2a5fac2424ddca56ad57c04e18db",
-    ),
     "sun14-vm2": (
         "sun14",
         "guest",
         "2fd1bc498c24f9b5f6b752226fc00f804e558ecabfbf6241091f24a79c9cca4e",
         "a1b19ff6632a6f0a98ad82eabe3e459ee1bf2a5fac2424ddca56ad57c04e18db",
+    ),
+    "sun14-10khz": (
+        "sun14",
+        "vm",
+        "4234faf48216bada5c40b64b5a5c57ffa798f6b3745811e8a4c1ee76b99e4306",
+        "781ce88d5b631c0bf91a47a0015da7cc107015a24595b1ae06caba92730b613b",
     ),
     "linux-io-uring": (
         "linux-io-uring",

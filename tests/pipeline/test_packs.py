@@ -1,5 +1,6 @@
 """Packs of raw traces: what comes out is what went in, and nothing is overwritten."""
 
+import json
 import os
 import shutil
 import tarfile
@@ -11,7 +12,9 @@ import synthetic
 
 from fsgreen import paths
 from fsgreen.errors import FsgreenError
+from fsgreen.meters.core import rawtrace
 from fsgreen.pipeline import packs
+from fsgreen.trial import sha256_of
 
 Files = dict[str, bytes]
 
@@ -49,6 +52,61 @@ def test_what_was_packed_comes_out(folder: Path) -> None:
     assert packs.unpack("c") == folder
     assert read(folder) == before
     assert os.listdir(paths.packed("c").parent) == ["c.tar.xz"]
+
+
+@pytest.fixture
+def large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A trial whose raw trace makes its table, which is large enough to be left out."""
+    monkeypatch.setattr(packs, "LARGE_B", 10)
+    trial = trials_of(folder)[0]
+    (trial / packs.RAW).write_bytes(b"raw")
+    made_as(monkeypatch, "table of ")
+    rawtrace.write_parsed(trial / packs.RAW, trial / packs.TABLE)
+    record = trial / "trial.json"
+    said = json.loads(record.read_text())
+    said["files"] |= {name: sha256_of(trial / name) for name in (packs.RAW, packs.TABLE)}
+    record.write_text(json.dumps(said))
+    return trial
+
+
+def made_as(monkeypatch: pytest.MonkeyPatch, begin: str) -> None:
+    """Have tables be a word and their raw trace."""
+    monkeypatch.setattr(
+        rawtrace, "write_parsed", lambda raw, table: table.write_text(begin + raw.read_text())
+    )
+
+
+def names_in(pack: Path) -> list[str]:
+    with tarfile.open(pack) as tar:
+        return tar.getnames()
+
+
+def test_a_large_table_is_left_out_where_its_raw_trace_makes_it(folder: Path, large: Path) -> None:
+    """Of traces of kilohertz, tables were most of what a clone had to fetch."""
+    assert f"trials/{large.name}/{packs.TABLE}" not in names_in(packs.pack("c"))
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+def test_a_table_that_its_raw_trace_makes_otherwise_is_packed(
+    folder: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_as(monkeypatch, "other table of ")
+    assert f"trials/{large.name}/{packs.TABLE}" in names_in(packs.pack("c"))
+
+
+def test_a_table_that_comes_out_otherwise_is_told(
+    folder: Path, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of its writer, and each later step would say that a file was changed."""
+    packs.pack("c")
+    taken_away(folder)
+    made_as(monkeypatch, "other table of ")
+    with pytest.raises(FsgreenError, match="comes out as other bytes") as told:
+        packs.unpack("c")
+    assert "requirements.lock" in str(told.value.next_step)
+    assert not folder.exists()
 
 
 def test_the_same_traces_make_the_same_bytes(folder: Path) -> None:
