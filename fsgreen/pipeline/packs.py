@@ -131,8 +131,10 @@ def _make_tables(folder: Path, pack: Path) -> None:
 
     for raw in progress(lacking, "making tables of power", "trials"):
         table, recorded = raw.with_name(TABLE), read_trial(raw.parent, copy=True).record.files
+        if TABLE not in recorded:  # a trial that failed before it had one
+            continue
         write_parsed(raw, table)
-        if sha256_of(table) != recorded.get(TABLE):
+        if sha256_of(table) != recorded[TABLE]:
             raise FsgreenError(
                 f"{table.relative_to(folder)} comes out as other bytes than it was measured",
                 where=pack,

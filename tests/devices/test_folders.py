@@ -319,7 +319,8 @@ def test_a_fuse_whose_server_died_is_told_with_what_helps(tmp_path: Path) -> Non
             image.require_directory(point)
         assert f"findmnt --target {point}" in str(told.value.next_step)
         (said,) = sweep()
-        assert "cannot look at" in said and "umount it: the next fsgreen measure looks again" in said
+        assert "cannot look at" in said
+        assert "umount it: the next fsgreen measure looks again" in said
     finally:
         server.kill()
         server.wait()

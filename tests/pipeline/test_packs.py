@@ -96,6 +96,18 @@ def test_a_table_that_its_raw_trace_makes_otherwise_is_packed(
     assert f"trials/{large.name}/{packs.TABLE}" in names_in(packs.pack("c"))
 
 
+def test_a_trial_that_never_had_a_table_comes_out_without_one(folder: Path, large: Path) -> None:
+    record = large / "trial.json"
+    said = json.loads(record.read_text())
+    del said["files"][packs.TABLE]
+    record.write_text(json.dumps(said))
+    (large / packs.TABLE).unlink()
+    packs.pack("c")
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
 def test_a_table_that_comes_out_otherwise_is_told(
     folder: Path, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
