@@ -14,7 +14,10 @@ from hypothesis import settings
 from fsgreen import paths
 from fsgreen.devices import image, mounts
 
-settings.register_profile("fsgreen", deadline=None, derandomize=True)
+EXAMPLES = 100 if "FSGREEN_NIGHTLY" in os.environ else 40
+"""What a property is tried with, where its test does not say."""
+
+settings.register_profile("fsgreen", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("fsgreen")
 
 os.environ["MPLBACKEND"] = "Agg"

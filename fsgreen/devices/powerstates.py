@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from fsgreen import durable
-from fsgreen.audit import disks
 from fsgreen.audit.tree import HERE, Tree
+from fsgreen.devices import kept
 from fsgreen.devices.names import OF_NVME, POWER_STATE, Levels
 from fsgreen.devices.nvme import NO_APST, NO_DRIVE, Drive
 from fsgreen.errors import FsgreenError, TrialFailed
@@ -60,7 +58,9 @@ class PowerStates:
         for factor in OF_NVME:
             level = levels.get(factor)
             if level is not None and factor not in self._found:
-                self._keep({**self._found, factor: self.get(factor)})
+                found = self.get(factor)
+                kept.keep(self._folder / KEPT, self._disk, {factor: found}, self._tree)
+                self._found[factor] = found
             if factor in self._found:
                 self._asked[factor] = self._found[factor] if level is None else level
                 self.set(factor, self._asked[factor])
@@ -137,43 +137,15 @@ class PowerStates:
         whole = type(level) is int and level >= 0
         return "" if whole else f"'{level}' is no whole number of us"
 
-    def _keep(self, found: dict[str, Value]) -> None:
-        identity = disks.identity(self._tree, self._disk)
-        kept = {"disk": self._disk, "identity": identity, "found": found}
-        with durable.whole(self._folder / KEPT) as partial:
-            partial.write_text(json.dumps(kept))
-        self._found = found
-
 
 def put_back(folder: Path, tree: Tree = HERE) -> list[str]:
-    """Set the drive of a work folder as `PowerStates` found it; return a line for each action.
+    """Set the drive of a work folder as `PowerStates` found it; see `kept.put_back`."""
 
-    A drive that a boot has reset, or that is gone, is left alone. Raises FsgreenError if something
-    cannot be put back: what was found stays in the folder for another attempt.
-    """
-    try:
-        kept = json.loads((folder / KEPT).read_text())
-        disk, identity, found = kept["disk"], kept["identity"], dict(kept["found"])
+    def put(disk: str, factor: str, value: Any) -> bool:
         states = PowerStates(disk, folder, tree=tree)
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        return [f"could not put back an NVMe drive: {error!r}"]
-    done: list[str] = []
-    failed: list[str] = []
-    for factor, value in found.items() if disks.identity(tree, disk) == identity else ():
-        try:
-            if states.get(factor) != value:
-                states.set(factor, value)
-                done.append(f"put back {factor} {value} of {disk}")
-        except (FsgreenError, ValueError, TypeError) as error:
-            why = str(error).partition("\n")[0]
-            failed.append(f"{factor} {value} of {disk} cannot be put back: {why}")
-    if failed:
-        raise FsgreenError(
-            "; ".join(failed),
-            where=folder / KEPT,
-            next_step="the next fsgreen measure tries again; or set it by hand (nvme set-feature), "
-            f"then rm {folder / KEPT}",
-        )
-    return done
+        changes = states.get(factor) != value
+        if changes:
+            states.set(factor, value)
+        return changes
+
+    return kept.put_back(folder / KEPT, {name: f"{name} {{}}" for name in OF_NVME}, put, tree)

@@ -5,16 +5,13 @@ The kernel documents them in Documentation/ABI/stable/sysfs-block and Documentat
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsgreen import durable
-from fsgreen.audit import disks
-from fsgreen.audit.tree import HERE
+from fsgreen.devices import kept
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.units import SECTOR_B
 
@@ -204,16 +201,9 @@ class Queue:
         return self.discarded_b() - before_b
 
     def keep(self, folder: Path, **before: int | str | None) -> None:
-        """Save what `put_back` restores: `scheduler`, its `requests`, `depth`, `read_ahead_kb`.
-
-        Each is added just before a cell sets another value. A value that no cell sets is not
-        restored, as someone else may have changed it since.
-        """
-        file = folder / KEPT
-        whose = {"name": self.name, "identity": disks.identity(HERE, self.name)}
-        kept = json.loads(file.read_text()) if file.exists() else whose
-        with durable.whole(file) as partial:
-            partial.write_text(json.dumps({**kept, **before}))
+        """Save what `put_back` restores: values of `SETTINGS`; None for what the disk lacks."""
+        found = {name: value for name, value in before.items() if value is not None}
+        kept.keep(folder / KEPT, self.name, found)
 
     def _counters(self) -> list[int]:
         return [int(word) for word in (self.folder.parent / "stat").read_text().split()]
@@ -226,52 +216,23 @@ def known_schedulers() -> set[str]:
     return {NONE, *MODULES}.union(*(queue.schedulers() for queue in here))
 
 
-WHAT = {
-    "depth": "queue depth {}",
-    "scheduler": "scheduler {}",
-    "requests": "{} requests of the scheduler",
-    "read_ahead_kb": "read-ahead of {} KiB",
+SETTINGS = {
+    "depth": "the queue depth {}",
+    "scheduler": "the scheduler {}",
+    "requests": "the {} requests of the scheduler",
+    "read_ahead_kb": "the read-ahead of {} KiB",
 }
 """What is put back, in this order: a scheduler goes with a depth, and its requests with it."""
 
 
 def put_back(folder: Path) -> list[str]:
-    """Restore the queue of a disk from what `keep` saved; return a line for each action.
-
-    After a boot, and where the disk is gone, nothing is restored. Raises FsgreenError if something
-    cannot be: what was saved stays in the folder for another attempt.
-    """
-    try:
-        kept = json.loads((folder / KEPT).read_text())
-        queue = Queue(kept["name"])
-        here = disks.identity(HERE, queue.name)
-        is_other = kept.get("identity", here) != here or not queue.folder.exists()
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        return [f"could not put back the queue of a disk: {error!r}"]
-    done: list[str] = []
-    failed: list[str] = []
-    for name, what in () if is_other else WHAT.items():
-        value = kept.get(name)
-        try:
-            if value is not None and _put_back(queue, name, value):
-                done.append(f"put back the {what.format(value)} of {queue.name}")
-        except (OSError, ValueError, TypeError, FsgreenError) as error:
-            why = str(error).partition("\n")[0]
-            failed.append(f"the {what.format(value)} of {queue.name} cannot be put back: {why}")
-    if failed:
-        raise FsgreenError(
-            "; ".join(failed),
-            where=folder / KEPT,
-            next_step="the next fsgreen measure tries again; or set it by hand, then "
-            f"rm {folder / KEPT}",
-        )
-    return done
+    """Restore the queue of a disk from what `Queue.keep` saved; see `kept.put_back`."""
+    return kept.put_back(folder / KEPT, SETTINGS, _put)
 
 
-def _put_back(queue: Queue, name: str, value: Any) -> bool:
-    """Set what `keep` saved under a name; return whether it was otherwise, as far as it shows."""
+def _put(disk: str, name: str, value: Any) -> bool:
+    """Set one of `SETTINGS`; return whether it was otherwise, as far as it shows."""
+    queue = Queue(disk)
     if name == "depth":
         queue.set_depth(value)
         return True

@@ -48,14 +48,19 @@ LOOKS = {
     "reiserfs": Look("Reiserfs", "#CC79A7", "X", "xx"),
     "xfs": Look("XFS", "#009E73", "s", ".."),
     "btrfs": Look("Btrfs", "#D55E00", "D", "--"),
+    "f2fs": Look("F2FS", "#882255", "<", "++"),
+    "nilfs2": Look("NILFS2", "#000000", ">", "oo"),
 }
-"""A file system has one look in all figures (Okabe & Ito 2008, told apart by all eyes)."""
+"""A file system has one look in all figures, by colours that all eyes tell apart.
+
+Those of Okabe & Ito (2008); wine of F2FS is of Tol (2021), as their yellow is too light for lines.
+"""
 
 COLOUR = {name: look.colour for name, look in LOOKS.items()}
 
 
 def look_of(file_system: str) -> Look:
-    """Return a file system's look: grey and under its own name if it is none of fast10's or ours.
+    """Return a file system's look: grey and under the kernel's name for it if it has none in `LOOKS`.
 
     Such a one is measured where the testbed is a directory, of tmpfs or overlay for example.
     """

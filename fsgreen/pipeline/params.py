@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from fsgreen import paramsfile, paths, schema
 from fsgreen.errors import unknown
@@ -25,25 +27,35 @@ def studies() -> tuple[str, ...]:
 
 
 def _declared() -> Params:
+    files = [paths.root() / "params.yaml", *sorted((paths.root() / "studies").glob("*.yaml"))]
+    return _read(tuple((file, file.read_bytes()) for file in files if file.is_file()))
+
+
+@lru_cache(maxsize=1)
+def _read(files: tuple[tuple[Path, bytes], ...]) -> Params:
+    """Return what `params.yaml` says beside these studies. A run asks many times."""
+    studies = {file.stem: file for file, _ in files if file.parent.name == "studies"}
     document, declared = paramsfile.read(paths.root() / "params.yaml")
-    faults = [fault for name, entry in declared.campaigns.items() for fault in _faults(name, entry)]
-    known = {file.stem for file in (paths.root() / "studies").glob("*.yaml")}
+    faults = [
+        fault
+        for name, entry in declared.campaigns.items()
+        for fault in _faults(name, entry, studies)
+    ]
     faults += [
-        Fault(("studies", nth), unknown("study", study, known).what)
+        Fault(("studies", nth), unknown("study", study, studies).what)
         for nth, study in enumerate(declared.studies)
-        if study not in known
+        if study not in studies
     ]
     if faults:
         raise document.refusal(faults)
     return declared
 
 
-def _faults(name: str, entry: Shipped) -> Iterator[Fault]:
-    files = {file.stem: file for file in (paths.root() / "studies").glob("*.yaml")}
-    if entry.study not in files:
-        yield Fault(("campaigns", name, "study"), unknown("study", entry.study, files).what)
+def _faults(name: str, entry: Shipped, studies: Mapping[str, Path]) -> Iterator[Fault]:
+    if entry.study not in studies:
+        yield Fault(("campaigns", name, "study"), unknown("study", entry.study, studies).what)
         return
-    profiles = schema.read(files[entry.study], "study", "mend the study").values["profiles"]
+    profiles = schema.read(studies[entry.study], "study", "mend the study").values["profiles"]
     if entry.profile not in profiles:
         what = unknown("profile", entry.profile, profiles).what
         yield Fault(("campaigns", name, "profile"), what)

@@ -91,21 +91,14 @@ def _uses_of(file: Path) -> _Uses:
 
 
 def _uses(source: str, place: Path) -> _Uses:
-    modules, by_name, texts = set[str](), set[tuple[str, str]](), set[str]()
     tree = ast.parse(source)
-    for node in ast.walk(tree):
-        match node:
+    modules = set[str]()
+    for statement in _statements(tree):
+        match statement:
             case ast.Import(names=names):
                 modules |= {alias.name for alias in names}
             case ast.ImportFrom(module=str(module), names=names):
                 modules |= {f"{module}.{alias.name}" for alias in names}
-            case ast.Constant(value=str(text)):
-                texts.add(text)
-            case ast.Call(
-                func=ast.Name(id=called) | ast.Attribute(attr=called),
-                args=[*_, ast.Constant(value=str(name))],
-            ) if called in BY_NAME:
-                by_name.add((called, name))
     if any(name in source for name in IMPORTERS) and (line := _imports_by_name(tree)):
         raise FsgreenError(
             f"the import in line {line} cannot be known before it runs",
@@ -113,7 +106,28 @@ def _uses(source: str, place: Path) -> _Uses:
             next_step="import it by an import statement",
         )
     own = {name for name in modules if name.split(".")[0] == PACKAGE}
-    return _Uses(frozenset(own), frozenset(by_name), frozenset(_beside(place, texts)))
+    by_name, texts = set[tuple[str, str]](), set[str]()
+    entries = _beside(place)
+    # Of most modules nothing but statements need be looked at, which are few.
+    for node in ast.walk(tree) if entries or any(name in source for name in BY_NAME) else ():
+        match node:
+            case ast.Constant(value=str(text)):
+                texts.add(text)
+            case ast.Call(
+                func=ast.Name(id=called) | ast.Attribute(attr=called),
+                args=[*_, ast.Constant(value=str(name))],
+            ) if called in BY_NAME:
+                by_name.add((called, name))
+    beside = {file for name in texts & entries.keys() for file in _all_of(entries[name])}
+    return _Uses(frozenset(own), frozenset(by_name), frozenset(beside))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements of a module, those in functions too."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for statement in getattr(node, part, ()):
+            yield statement
+            yield from _statements(statement)
 
 
 def _imports_by_name(tree: ast.AST) -> int | None:
@@ -138,14 +152,20 @@ def _module_files(module: str) -> tuple[Path, ...]:
     return tuple(file for file in files if file.is_file())
 
 
-def _beside(place: Path, texts: set[str]) -> Iterator[Path]:
-    """Yield the files that are no modules, in the folder of a module, which it names."""
-    for entry in place.parent.iterdir() if place.suffix == ".py" else ():
-        if entry.suffix == ".py" or (entry / "__init__.py").exists() or entry == paths.shipped():
-            continue
-        if entry.name in texts:
-            inside = entry.rglob("*") if entry.is_dir() else [entry]
-            yield from (file for file in inside if file.is_file())
+def _beside(place: Path) -> dict[str, Path]:
+    """Return what is no code in the folder of a module, by name: files, and folders of files."""
+    return {
+        entry.name: entry
+        for entry in (place.parent.iterdir() if place.suffix == ".py" else ())
+        if entry.suffix != ".py" and not (entry / "__init__.py").exists()
+        if entry.name != "__pycache__" and entry != paths.shipped()
+    }
+
+
+def _all_of(entry: Path) -> Iterator[Path]:
+    """Yield a file, or all files in a folder."""
+    inside = entry.rglob("*") if entry.is_dir() else [entry]
+    yield from (file for file in inside if file.is_file())
 
 
 def _line(file: Path) -> str:

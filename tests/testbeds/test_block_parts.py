@@ -173,8 +173,7 @@ def test_what_cannot_be_put_back_is_named_and_the_rest_is(disk: Path, tmp_path: 
     """The only record of what was before was deleted with the folder."""
     queue = Queue(disk.resolve().name)
     before_kib = queue.number("read_ahead_kb")
-    wrong = {"name": queue.name, "scheduler": "of-1995", "read_ahead_kb": before_kib + 64}
-    (tmp_path / KEPT).write_text(json.dumps(wrong))
+    queue.keep(tmp_path, scheduler="of-1995", read_ahead_kb=before_kib + 64)
     try:
         with pytest.raises(FsgreenError, match=r"the scheduler of-1995 of .* cannot be") as told:
             put_back(tmp_path)

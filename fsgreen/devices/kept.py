@@ -1,0 +1,77 @@
+"""The settings of a disk as a work folder keeps them, to put them back, after a kill too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fsgreen import durable
+from fsgreen.audit import disks
+from fsgreen.audit.tree import HERE, Tree
+from fsgreen.errors import FsgreenError
+
+
+def keep(file: Path, disk: str, found: Mapping[str, int | str], tree: Tree = HERE) -> None:
+    """Add to the file how settings of a disk were found, just before a cell changes them.
+
+    A setting that no cell changes is not kept, as someone else may change it meanwhile.
+    """
+    if file.exists():
+        found = {**json.loads(file.read_text())["found"], **found}
+    kept = {"disk": disk, "identity": disks.identity(tree, disk), "found": found}
+    with durable.whole(file) as partial:
+        partial.write_text(json.dumps(kept))
+
+
+def put_back(
+    file: Path,
+    settings: Mapping[str, str],
+    put: Callable[[str, str, Any], bool],
+    tree: Tree = HERE,
+) -> list[str]:
+    """Set a disk as the file says; return a line for each action.
+
+    After a boot, and where the disk is gone or another, nothing is set.
+
+    Parameters
+    ----------
+    file : Path
+        What `keep` wrote, if anything.
+    settings : mapping
+        What messages call each setting, with {} for its value, in the order to put them back in.
+    put : callable
+        Sets one of a disk, by the names of both and the value, and returns whether it was
+        otherwise.
+    tree : Tree
+        The files of the kernel.
+
+    Raises FsgreenError if something cannot be put back, after it tried the rest. The file stays for
+    another attempt.
+    """
+    try:
+        kept = json.loads(file.read_text())
+        disk, found = str(kept["disk"]), dict(kept["found"])
+        is_here = kept["identity"] == disks.identity(tree, disk)
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        return [f"could not put back what {file.name} says of a disk: {error!r}"]
+    done: list[str] = []
+    failed: list[str] = []
+    for name in [name for name in settings if is_here and name in found]:
+        what = f"{settings[name].format(found[name])} of {disk}"
+        try:
+            if put(disk, name, found[name]):
+                done.append(f"put back {what}")
+        except (OSError, ValueError, TypeError, FsgreenError) as error:
+            failed.append(f"{what} cannot be put back: {str(error).partition(chr(10))[0]}")
+    if failed:
+        raise FsgreenError(
+            "; ".join(failed),
+            where=file,
+            next_step="the next fsgreen measure tries again; or set it by hand (below "
+            f"/sys/block/{disk}/queue, or nvme set-feature), then rm {file}",
+        )
+    return done
