@@ -66,6 +66,8 @@ fn capacities_are_the_makers() {
         ("greenfs08-notebook", 60.0),
         ("greenfs08-server", 36.7),
         ("st4000nm0033", 4000.8),
+        ("sun14-ssd-k", 64.0),
+        ("sun14-ssd-s", 64.0),
         ("wd200bb", 20.0),
         ("x25-m-g2", 80.0),
         ("x25-m-g2-slowed", 80.0),

@@ -207,6 +207,24 @@ fn a_new_drive_is_as_fast_as_table_1_of_sun14() {
     assert!(many <= 250.0);
 }
 
+/// sun14, table 1, of the two drives whose insides are assumed: their models are fitted to what it
+/// prints of writes in order and of reads one at a time.
+#[test]
+fn the_other_drives_are_as_fast_as_table_1_of_sun14() {
+    for (name, written_mb_s, read_mb_s, idle_w, work_w) in [
+        ("sun14-ssd-s", 103.6, 98.8, 1.5, 4.1),
+        ("sun14-ssd-k", 140.0, 220.0, 3.3, 5.9),
+    ] {
+        let mut host = Host::new(Ssd::new(&ssd(Profile::load(name).unwrap()), 0));
+        let written = host.throughput_mb_s(Action::Write, 4, in_order(2000));
+        assert!(near(written, written_mb_s, 0.03), "{name}: {written} MB/s");
+        let power_w = host.ssd.ledger().energy_fj() as f64 / 1e6 / host.at as f64;
+        assert!(power_w > idle_w && near(power_w, work_w, 0.03), "{name}: {power_w} W");
+        let read = host.throughput_mb_s(Action::Read, 1, in_order(500));
+        assert!(near(read, read_mb_s, 0.03), "{name}: {read} MB/s");
+    }
+}
+
 /// The state of the drive is a confound: who measures a new one learns little about a used one.
 #[test]
 fn random_writes_are_slower_in_steady_state_by_what_has_to_be_moved() {

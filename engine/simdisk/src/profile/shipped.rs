@@ -14,6 +14,8 @@ pub(super) const ALL: &[(&str, &str)] = shipped![
     "greenfs08-notebook",
     "greenfs08-server",
     "st4000nm0033",
+    "sun14-ssd-k",
+    "sun14-ssd-s",
     "wd200bb",
     "x25-m-g2",
     "x25-m-g2-slowed",
