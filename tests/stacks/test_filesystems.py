@@ -37,6 +37,7 @@ def test_every_option_of_table_2_is_known() -> None:
         ("ext4", "isz1k", ("-I", "1024"), "strictatime"),
         ("ext4", "bg16k", ("-g", "16384"), "strictatime"),
         ("xfs", "agcnt64", ("-d", "agcount=64"), "strictatime"),
+        ("xfs", "agcnt1", ("--unsupported", "-d", "agcount=1"), "strictatime"),
         ("xfs", "noatime", (), "noatime"),
         ("btrfs", "noatime", (), "nodiscard"),
         ("btrfs", "nodatacow", (), "nodatacow"),

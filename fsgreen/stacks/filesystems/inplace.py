@@ -82,9 +82,10 @@ EXT4 = _ext(
 
 
 def _agcount(count: int) -> Setting:
-    return Setting(
-        "agcount", f"{count} allocation groups", ("-d", f"agcount={count}"), (), {"agcount": count}
-    )
+    """Return the setting. A single group has no second superblock, so mkfs.xfs must be urged."""
+    words = f"{count} allocation groups" if count > 1 else "one allocation group"
+    given = () if count > 1 else ("--unsupported",)
+    return Setting("agcount", words, (*given, "-d", f"agcount={count}"), (), {"agcount": count})
 
 
 XFS = FileSystem(
@@ -98,7 +99,7 @@ XFS = FileSystem(
         "blk2k": block(2048, "-b", "size=2048"),
         "isz1k": Setting("inode", "1 KiB inodes", ("-i", "size=1024"), (), {"inode_b": 1024}),
         "discard": DISCARD,
-        **{f"agcnt{count}": _agcount(count) for count in (2, 8, 16, 32, 64, 128)},
+        **{f"agcnt{count}": _agcount(count) for count in (1, 2, 8, 16, 32, 64, 128)},
     },
     inspections=(
         Inspection(
@@ -115,7 +116,7 @@ XFS = FileSystem(
             ),
         ),
     ),
-    lacks={"group": "it has allocation groups, not block groups (agcnt2 to agcnt128 change them)"},
+    lacks={"group": "it has allocation groups, not block groups (agcnt1 to agcnt128 change them)"},
 )
 
 REISERFS = FileSystem(
