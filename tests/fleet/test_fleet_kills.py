@@ -77,7 +77,7 @@ def test_testbeds_share_the_blocks_whoever_ends(
     """One campaign comes of it, from two machines that restart."""
     made = yard("one", "two", design="share")
     blocks(made, 3)
-    killed(made, 5)
+    killed(made, 3)
     check_whole(made, monkeypatch)
     assert reduce.write("asleep-quick")
     equal = reduce.read_table("asleep-quick", "equality")

@@ -73,9 +73,11 @@ def test_cell_is_made_mounted_and_verified(testbed: Testbed, file_system: str, o
 @pytest.mark.loop
 @pytest.mark.parametrize(("option", "discards"), [("discard", True), ("default", False)])
 def test_blocks_of_removed_files_are_discarded_only_where_that_is_asked_for(
-    testbed: Testbed, option: str, discards: bool
+    testbed: Testbed, option: str, discards: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need("ext4")
+    if not discards:
+        monkeypatch.setattr("fsgreen.devices.queue.DISCARD_S", 5.0)  # nothing is to come
     mount = testbed.prepare(levels("ext4", option))
     queue = Queue(Path(mount.device or "").name)
     file, size_b = mount.directory / "file", 32 << 20
