@@ -117,6 +117,12 @@ SHIPPED = {
         "1a175a4db41c383aa150a90d336969d5055983c9a5c7452df499b94b93a7ddca",
         "a8c796c4aebafdaba638500335af280594c16554e8476f5f6a0ad8931e926800",
     ),
+    "massie25-4k": (
+        "massie25",
+        "guest-4k",
+        "41b190fe5f1e20956d2fafb667d5b84324004f58ac275c727276e91ad5bbdb24",
+        "0074aa6f472b9ff1d6c959821128d9f598b602f4c340311efd384f0d51e29453",
+    ),
     "massie25-rocksdb": (
         "massie25",
         "rocksdb-few",
