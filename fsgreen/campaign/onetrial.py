@@ -55,4 +55,4 @@ def _run(context: TrialContext, planned: PlannedTrial, writer: TrialWriter) -> s
 def sampler(testbed: Testbed) -> HostSampler:
     """Return a sampler of the counters of the machine and of a testbed's device."""
     servers = None if testbed.simulator() is None else simulated.Servers(testbed).processor_s
-    return HostSampler(testbed.device_name, servers, testbed.counters)
+    return HostSampler(testbed.device_name, servers, partial(simulated.counters, testbed))

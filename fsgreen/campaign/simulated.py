@@ -1,4 +1,4 @@
-"""What a trial records of a simulated disk: its timing, and the processor time of its server."""
+"""What a trial records of a simulated disk: timing, counters, processor time of its server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.names import FLASH
+from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
+from fsgreen.meters.core.host import SSD_COLUMNS
 from fsgreen.meters.core.rawtrace import RawTrace
 from fsgreen.simdisk import Control
 from fsgreen.stacks.base import DISK
@@ -35,6 +37,20 @@ class Servers:
             user_s += now[0] - begun[0]
             system_s += now[1] - begun[1]
         return user_s, system_s
+
+
+def counters(testbed: Testbed) -> dict[str, float]:
+    """Return the counters of the testbed's disk that this machine's kernel lacks, from any thread.
+
+    The keys are columns of `host.parquet`. Those of an SSD are missing while its server starts.
+    """
+    found = testbed.counters() or {}
+    try:
+        control = testbed.simulator()
+        told = {} if control is None else control.ask("counters")["counters"]
+    except FsgreenError:
+        return found
+    return found | {name: float(told[name]) for name in SSD_COLUMNS if name in told}
 
 
 @contextmanager

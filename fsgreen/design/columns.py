@@ -64,6 +64,9 @@ METERS = ("system", "disk")
 OF_WINDOWS = ("windows_count", "workload_cpu_s")
 """What `trials.csv` has of trials in windows."""
 
+OF_SSD = ("host_written_b", "flash_programmed_b", "flash_programmed_percent")
+"""What `trials.csv` has of trials on a simulated SSD."""
+
 SERIES = ("trial", "time_s", "throughput_ops_s", "power_w")
 OF_WINDOW = ("order", "duration_s", "cpu_work_s", "cpu_steal_percent", "core_clock_hz")
 """What `series.csv` has of windows."""
@@ -122,7 +125,7 @@ INTERACTIONS = (
 
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "trials.csv": (
-        *(*ABOUT, *MEASURED, *OF_WINDOWS),
+        *(*ABOUT, *MEASURED, *OF_WINDOWS, *OF_SSD),
         *(column.format(meter) for column in OF_METER for meter in METERS),
     ),
     "series.csv": (*SERIES, *OF_WINDOW),

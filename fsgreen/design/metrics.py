@@ -5,10 +5,12 @@ A study may declare more metrics of its own under `metrics`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fsgreen.design.columns import OF_SSD
 from fsgreen.design.registry import Registry
 
 
@@ -61,8 +63,12 @@ class Metric:
 
         The denominator may be the number 1. Imported runs may have a rate without its totals. Then
         all runs count as the same amount of work, so that the ratio of totals is the harmonic mean.
-        For a cost, or a rate that is zero, it is the arithmetic mean.
+        For a cost, or a rate that is zero, it is the arithmetic mean. Without a simulated SSD, its
+        columns are lacking: then they are NaN.
         """
+        lacking = {*self.needs} & ({*OF_SSD} - {*trials})
+        if lacking:
+            trials = trials.assign(**dict.fromkeys(lacking, math.nan))
         if not (self.below and self._known_without_totals(trials)):
             return _product(self.above, trials), _product(self.below, trials)
         rates = trials[self.column]
@@ -110,6 +116,14 @@ BUILT_IN = (
         "write_amplification",
         "device_write_percent * write_b",
         "write_b",
+        "percent",
+        higher_is_better=False,
+    ),
+    # The bytes that a simulated SSD programmed into flash, in per cent of those written to it.
+    Metric(
+        "flash_amplification",
+        "flash_programmed_percent * host_written_b",
+        "host_written_b",
         "percent",
         higher_is_better=False,
     ),

@@ -16,7 +16,15 @@ from fsgreen.design.columns import CPU_SHARES, CPU_STATES, ERROR_TERMS, LATENCIE
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.power_over_time import bins_s
-from fsgreen.reduce.state import counted, device_served, made, of_windows, state_of, windows_of
+from fsgreen.reduce.state import (
+    counted,
+    device_served,
+    flash_served,
+    made,
+    of_windows,
+    state_of,
+    windows_of,
+)
 from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
 from fsgreen.trial import Trial, efficiency_meters
@@ -145,6 +153,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
             {"read": read_b, "write": write_b},
             trial.folder / "power.parquet",
         ),
+        **flash_served(traces.host, record),
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, [phase.span_s for phase in measured]),

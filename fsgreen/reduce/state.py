@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fsgreen.design.columns import GEOMETRY, OF_WINDOW, OF_WINDOWS
+from fsgreen.design.columns import GEOMETRY, OF_SSD, OF_WINDOW, OF_WINDOWS
+from fsgreen.meters.core.host import SSD_COLUMNS
 from fsgreen.trace import Span, time_above_s
 from fsgreen.trial import STATES, TrialRecord
 
@@ -35,13 +36,9 @@ def device_served(
     flush, too. Of a simulated SSD, its trace in `power` tells, and there is no time for a request.
     """
     measured_s = [phase.span_s for phase in record.measured]
-    written_s = [
-        (phase.start_s, flush.end_s)
-        for phase, flush in zip(record.measured, record.flushes, strict=True)
-    ]
     moved_b = {
         way: counted(host, f"disk_{way}_b", spans_s)
-        for way, spans_s in {"read": measured_s, "write": written_s}.items()
+        for way, spans_s in {"read": measured_s, "write": _written_s(record)}.items()
     }
     names = ("disk_busy_s", "disk_reads_count", "disk_writes_count")
     busy_s, reads, writes = (counted(host, name, measured_s) for name in names)
@@ -62,6 +59,18 @@ def device_served(
             100 * busy_s, sum(end_s - start_s for start_s, end_s in measured_s)
         ),
     }
+
+
+def flash_served(host: pd.DataFrame, record: TrialRecord) -> dict[str, float]:
+    """Return the bytes written to a simulated SSD, and those that it programmed into its flash.
+
+    Those of the flush as well, as for the device. Nothing at all where no SSD counted them.
+    """
+    written_b, programmed_b = (counted(host, name, _written_s(record)) for name in SSD_COLUMNS)
+    if math.isnan(written_b):
+        return {}
+    percent = _over(100 * programmed_b, written_b)
+    return dict(zip(OF_SSD, (written_b, programmed_b, percent), strict=True))
 
 
 def busy_by_account(record: TrialRecord) -> float:
@@ -163,6 +172,12 @@ def counted(host: pd.DataFrame, column: str, spans_s: Iterable[Span]) -> float:
     if column not in host:
         return math.nan
     return sum(float(np.diff(np.interp(span, host["time_s"], host[column]))[0]) for span in spans_s)
+
+
+def _written_s(record: TrialRecord) -> list[Span]:
+    """Return what was measured, each with the flush behind it."""
+    phases = zip(record.measured, record.flushes, strict=True)
+    return [(phase.start_s, flush.end_s) for phase, flush in phases]
 
 
 def _over(above: float, below: float) -> float:

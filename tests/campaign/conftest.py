@@ -17,11 +17,13 @@ import pandas as pd
 import pytest
 
 from fsgreen import design, testbeds
-from fsgreen.campaign import drive, fitting, idlepower
+from fsgreen.campaign import checks, drive, fitting, idlepower
 from fsgreen.devices import probe
+from fsgreen.devices import served as of_devices
 from fsgreen.meters.core import registry
-from fsgreen.trial import Phase, WorkSummary
+from fsgreen.trial import HarnessCost, Phase, WorkSummary
 from fsgreen.workloads import Outcome
+from tests.testbeds.served import serve_patiently
 
 PHASES = {"idle_s": 1.2, "warmup_s": 0.2, "measure_s": 3.0, "settle_limit_s": 30.0}
 QUICK_PHASES = {"idle_s": 0.4, "warmup_s": 0.1, "measure_s": 1.0, "settle_limit_s": 30.0}
@@ -146,6 +148,15 @@ def unprobed(monkeypatch: pytest.MonkeyPatch) -> None:
     `test_measured.py` and `test_sixth_study.py` begin with it.
     """
     monkeypatch.setattr(probe, "measurements", lambda *given, **named: {})
+
+
+@pytest.fixture
+def on_any_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accept a second or less on a simulated disk that a busy machine serves too late."""
+    monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
+    monkeypatch.setattr(of_devices, "Server", serve_patiently)
+    monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)
+    monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)
 
 
 @pytest.fixture

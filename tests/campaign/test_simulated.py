@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from fsgreen import campaign, design, paths, testbeds, trial
-from fsgreen.campaign import checks, idlepower, simulated, testbedfile
+from fsgreen import campaign, design, testbeds, trial
+from fsgreen.campaign import checks, simulated, testbedfile
 from fsgreen.campaign.measure import disk_named, kind_of_testbed
 from fsgreen.design import Cell
-from fsgreen.devices import served
 from fsgreen.errors import FsgreenError
-from fsgreen.meters import simdisk
-from fsgreen.simdisk import PROGRAM, Disk
-from fsgreen.trial import HarnessCost
-from tests.testbeds.served import serve_patiently
+from fsgreen.meters import HostSampler, simdisk
+from fsgreen.simdisk import Disk
+from tests.testbeds.served import needs_disk
 
 SIZE_B = 128 << 20
 RAIL = {
@@ -103,6 +102,27 @@ def test_each_server_is_counted_from_when_it_is_first_asked_for() -> None:
     assert sampled.processor_s() == (0.5, 1.0)
 
 
+def test_an_ssd_counts_beside_a_kernel_or_qemu_and_never_stops_the_sampling() -> None:
+    """Its server is silent while it starts; a trial must not end for that."""
+
+    def silent(do: str, **_: Any) -> dict[str, Any]:
+        raise FsgreenError("the simulated disk does not answer")
+
+    def told(do: str, **_: Any) -> dict[str, Any]:
+        return {"counters": {"host_written_b": 4096, "flash_programmed_b": 8192, "else": 1}}
+
+    for ask, written_b in ((told, 4096.0), (silent, math.nan)):
+        control = SimpleNamespace(ask=ask)
+        bed: Any = SimpleNamespace(
+            counters=lambda: {"disk_write_b": 5.0}, simulator=lambda control=control: control
+        )
+        row = HostSampler(lambda: None, None, partial(simulated.counters, bed)).sample()
+        assert row["disk_write_b"] == 5
+        assert row["host_written_b"] == pytest.approx(written_b, nan_ok=True)
+    bed = SimpleNamespace(counters=lambda: None, simulator=lambda: None)
+    assert simulated.counters(bed) == {}
+
+
 def test_a_disk_without_requests_was_not_late() -> None:
     assert checks.check_timing(timing(0, 0)).ok
 
@@ -153,19 +173,11 @@ def plan() -> design.Plan:
     return design.make_plan(small, "quick")
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or paths.program(PROGRAM) is None or paths.program("fsgreen-wml") is None,
-    reason="serves a disk through FUSE: as root, with the engine built (./run engine)",
-)
-@pytest.mark.loop
-@pytest.mark.usefixtures("patient", "unprobed", "caches_dropped")
+@needs_disk
+@pytest.mark.usefixtures("patient", "on_any_disk", "unprobed", "caches_dropped")
 def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
-    data: Path, plan: design.Plan, monkeypatch: pytest.MonkeyPatch
+    data: Path, plan: design.Plan
 ) -> None:
-    monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
-    monkeypatch.setattr(served, "Server", serve_patiently)
-    monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)  # a test machine may be busy
-    monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)  # of less than a second
     with testbeds.open_testbed("simdisk", size_b=SIZE_B, disk=Disk("wd200bb")) as bed:
         done = campaign.run(plan, "demo", testbed=bed, meters=[simdisk.DISK, RAIL])
     found = {one.record.cell["disk"]: one for one in trial.list_trials(done.folder)}

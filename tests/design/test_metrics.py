@@ -74,6 +74,21 @@ def test_metrics_that_ssds_are_judged_by_are_sums_over_trials(trials):
     assert dict(found["latency_p99_s"]) == pytest.approx(dict(by_system["latency_p99_s"].mean()))
 
 
+def test_flash_is_amplified_by_a_simulated_ssd_and_by_no_other_disk(trials):
+    """A study that names the metric may be measured on both."""
+    metric = [metrics.get("flash_amplification")]
+    counted = {"host_written_b": [1e6 * n for n in trials["block"]]}
+    on_ssd = trials.assign(flash_programmed_percent=[100.0 + n for n in trials["block"]], **counted)
+    cells = cells_table(on_ssd, synthetic.BOUNDS, metric)
+    blocks = trials["block"].unique()
+    expected = 100 + sum(n * n for n in blocks) / sum(blocks)
+    assert list(cells["flash_amplification_percent"]) == pytest.approx([expected] * len(cells))
+    assert (cells["flash_amplification_low_percent"] < expected).all()
+    plain = cells_table(trials, synthetic.BOUNDS, metric)
+    assert plain["flash_amplification_percent"].isna().all()
+    assert effects_table(trials, PAIR, synthetic.BOUNDS, compared_by=metric).empty
+
+
 def test_work_per_energy_rests_on_a_meter_and_work_per_second_does_not():
     """Rule 24: the first needs steady power, too."""
     assert [metric.name for metric in metrics.BUILT_IN if metric.of_power] == [

@@ -12,14 +12,20 @@ from typing import Any
 
 import pytest
 
-from fsgreen import paths
+from fsgreen import commands, paths
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import PROGRAM, Disk, Server
+from fsgreen.simdisk.server import require
 from tests.loops import attached
 from tests.patience import LIMIT_S
 
 IDE, SCSI = "wd200bb", "ddys-t36950n"
 SIZE_B = 320 << 20
+SLOWER = {
+    "capacity_gib = 74.53": "capacity_gib = 1.0",
+    "command_ms = 0.025": "command_ms = 1.0",
+    "bandwidth_mb_s = 250.0": "bandwidth_mb_s = 25.0",
+}
 
 _served = pytest.mark.skipif(
     os.geteuid() != 0 or paths.program(PROGRAM) is None or not Path("/dev/fuse").exists(),
@@ -41,6 +47,17 @@ def serve_patiently(*given: Any, **named: Any) -> Server:
         except FsgreenError as error:
             if "floor of this machine" not in error.what or time.monotonic() > deadline_s:
                 raise
+
+
+def small_ssd(folder: Path) -> str:
+    """Write the parameters of a small SSD, which any machine can serve; return the file."""
+    text = commands.run([require(), "show", "x25-m-g2"])
+    for word, slower in SLOWER.items():
+        assert word in text
+        text = text.replace(word, slower)
+    file = folder / "ssd.toml"
+    file.write_text(text)
+    return str(file)
 
 
 def overwrite_at_random(file: Path, size_b: int, count: int) -> None:

@@ -12,6 +12,7 @@ from patience import wait_for
 from served import SIZE_B, needs_disk, overwrite_at_random
 from vms import EMULATED, need_guest, nightly
 
+from fsgreen.campaign import simulated
 from fsgreen.campaign.checks import check_device
 from fsgreen.devices import folders
 from fsgreen.devices.queue import QueueState
@@ -19,6 +20,7 @@ from fsgreen.devices.vm.boot import SERVED
 from fsgreen.devices.vm.drive import SimulatedDrive
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
+from fsgreen.meters.core.host import SSD_COLUMNS
 from fsgreen.simdisk import Control
 from fsgreen.testbeds import Disk, open_testbed
 from fsgreen.trial import STATES
@@ -128,13 +130,16 @@ def test_a_file_system_that_this_kernel_lacks_works_on_a_simulated_ssd() -> None
             assert mount.scheduler == "cfq" and mount.simulated is not None
             assert bed.resident_share() == 0
             control.ask("timing", reset=True)
-            before_uj = parts_uj(control)
+            before_uj, before = parts_uj(control), simulated.counters(bed)
             with bed.entered():
                 outcome = workload.run(mount.directory, 7, 0.0, 0.5)
             assert outcome.summary.work_ops > 0
             grown = {name for name, uj in parts_uj(control).items() if uj > before_uj[name]}
             assert grown - {"idle"}, "the work took no energy of the disk"
             assert control.ask("timing")["requests"] > 0, "the work passed by the disk"
+            after = simulated.counters(bed)
+            for name in ("disk_write_b", *SSD_COLUMNS):
+                assert after[name] > before[name], f"{name} is not counted"
             bed.restore()
         mount = bed.prepare(levels("ext2", device="steady", disk=SSD))
         assert mount.state is not None and mount.state.left == STATES["steady"]

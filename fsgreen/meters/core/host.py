@@ -36,9 +36,15 @@ DISK_COLUMNS = (
     "disk_busy_s",
     "disk_discards_count",
 )
-COLUMNS = ("time_s", *CPU_COLUMNS, *DISK_COLUMNS, "disk_standby_s", *CORE_COLUMNS)
+SSD_COLUMNS = ("host_written_b", "flash_programmed_b")
+"""What a simulated SSD counts: bytes that were written to it, and bytes that it programmed into its
+flash, those included that it copied."""
+COLUMNS = (
+    *("time_s", *CPU_COLUMNS, *DISK_COLUMNS, *SSD_COLUMNS),
+    *("disk_standby_s", *CORE_COLUMNS),
+)
 """The columns of `host.parquet`. `time_s` is monotonic; every other column is a cumulative counter,
-NaN if the kernel does not have it."""
+NaN if nothing has it."""
 
 
 class Cores:
@@ -204,7 +210,8 @@ class Sampler(Protocol):
 class HostSampler:
     """Reads the kernel's counters of the machine and of the device that `device_of` names.
 
-    A device that the kernel does not know may have its own `counters`, some of `DISK_COLUMNS`.
+    A device that the kernel does not know may have its own `counters`, some of `DISK_COLUMNS`. A
+    simulated SSD has `SSD_COLUMNS`.
 
     The processor time of `server`, a process that emulates a device, counts as idle time. So does
     busy time that the kernel's tick counted although its clock did not (`TickExcess`).
@@ -233,6 +240,7 @@ class HostSampler:
             "time_s": now_s,
             **self._without_server(processors),
             **parse_diskstats(disks, device),
+            **dict.fromkeys(SSD_COLUMNS, NAN),
             **(self._counters() or {}),
             "disk_standby_s": NAN if device is None else standby_s(device),
             **self._cores.sample(busy_s),
