@@ -60,7 +60,7 @@ COLOUR = {name: look.colour for name, look in LOOKS.items()}
 
 
 def look_of(file_system: str) -> Look:
-    """Return a file system's look: grey and under the kernel's name for it if it has none in `LOOKS`.
+    """Return a file system's look: grey and under the kernel's name if `LOOKS` has none for it.
 
     Such a one is measured where the testbed is a directory, of tmpfs or overlay for example.
     """

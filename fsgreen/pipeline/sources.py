@@ -45,19 +45,19 @@ class Sources:
         Raises FsgreenError if one of them imports by name, other than through a function of
         `BY_NAME`.
         """
-        face = paths.code() / PACKAGE / "__init__.py"
         reached: set[Path] = set()
         todo = [*self._named(_uses(source, paths.code()), study)]
         while todo:
             if (file := todo.pop()) not in reached:
                 reached.add(file)
-                # What the package's own face imports, it imports for people who ask it to.
-                if file.suffix == ".py" and file != face:
-                    todo += self._next(file, study)
+                todo += self._next(file, study)
         return reached
 
     def _files(self, file: Path, study: str) -> tuple[Path, ...]:
         """Return the files that a module can import or read for a study."""
+        # What the package's own face imports, it imports for people who ask it to.
+        if file.suffix != ".py" or file == paths.code() / PACKAGE / "__init__.py":
+            return ()
         return tuple(self._named(self._uses(file), study))
 
     def _named(self, uses: _Uses, study: str) -> Iterator[Path]:
@@ -109,7 +109,8 @@ def _uses(source: str, place: Path) -> _Uses:
     by_name, texts = set[tuple[str, str]](), set[str]()
     entries = _beside(place)
     # Of most modules nothing but statements need be looked at, which are few.
-    for node in ast.walk(tree) if entries or any(name in source for name in BY_NAME) else ():
+    calls = any(f"{name}(" in source for name in BY_NAME)
+    for node in ast.walk(tree) if entries or calls else ():
         match node:
             case ast.Constant(value=str(text)):
                 texts.add(text)

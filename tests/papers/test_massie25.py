@@ -175,7 +175,7 @@ def test_figures_show_what_ran_and_say_what_did_not():
     drawn = by_pattern(cells, 4, 8)
     assert [axes.get_title("left") for axes in drawn.axes][1:] == ["watts", "requests per joule"]
     names = drawn.axes[0].get_legend_handles_labels()[1]
-    assert names == ["Ext4", "XFS", "f2fs"]
+    assert names == ["Ext4", "XFS", "F2FS"]
     assert "no trials of RocksDB" in by_mix(cells, 8).axes[0].texts[0].get_text()
     database = cells_table(trials(of=[*EVERY, *OF_ROCKSDB]), synthetic.BOUNDS)
     ticks = [tick.get_text() for tick in by_mix(database, 8).axes[0].get_xticklabels()]
