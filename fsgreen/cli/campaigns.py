@@ -55,7 +55,8 @@ def add(commands: command.Commands) -> None:
         commands,
         "simulate",
         _simulate,
-        "run in virtual time, beside a campaign: readers on simulated disks, or greenfs08's days",
+        "run in virtual time, beside a campaign: readers on simulated disks, greenfs08's days, or "
+        "sun14's drives",
         "fsgreen simulate nfstricks03 --profile full --name nfstricks03, or: "
         "fsgreen simulate greenfs08",
     )

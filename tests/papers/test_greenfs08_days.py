@@ -134,5 +134,5 @@ def test_tables_that_were_altered_are_refused(tmp_path, monkeypatch):
 
 
 def test_days_belong_to_no_campaign():
-    with pytest.raises(FsgreenError, match="belong to no campaign"):
+    with pytest.raises(FsgreenError, match="belongs to no campaign"):
         simulator(PAPER).simulate(PAPER, "quick", "mine")

@@ -6,7 +6,7 @@ The checks are on generated days and simulated disks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,17 +17,16 @@ from fsgreen import stats
 from fsgreen.analysis import claims
 from fsgreen.analysis.claims.ledger import VIRTUAL, Check, functions_of
 from fsgreen.analysis.claims.source import Numbers
-from fsgreen.analysis.claims.states import State
 from fsgreen.claims import Band, Part, about, band, written
 from fsgreen.papers.greenfs08.published import RECOMPUTED
 from fsgreen.papers.greenfs08.reference import DISKS, Printed
 from fsgreen.papers.greenfs08.virtual import Simulated, read
+from fsgreen.papers.virtualtime import Model, of_model, part
 
 __all__ = ["CHECKS", "RECOMPUTED", "models_of", "printed", "sources_of"]
 
 printed = Printed.load
 
-CLOCK = "virtual time"
 LIMIT = 4
 """Spin-ups in any 24 hours: the default of `greenfs mount --spin-ups`; the paper names no limit."""
 WITHIN = 0.01
@@ -37,7 +36,7 @@ CLIENT = "greenfs08-desktop"
 
 
 @dataclass(frozen=True)
-class Days:
+class Days(Model):
     """What claims are judged on in virtual time: tables that no campaign has."""
 
     simulated: Simulated
@@ -49,16 +48,6 @@ class Days:
         weeks = self.simulated.weeks
         return weeks[(weeks["trace"] == trace) & (weeks["disk"] == disk)]
 
-    def records(self, metric: str) -> bool:
-        """Return that there are no trials of cells."""
-        return False
-
-    def in_state(
-        self, part: Part, states: Iterable[State], cells: Iterable[Mapping[str, Any]] | None
-    ) -> Part:
-        """Return a part as it is: there is no state but the one that is declared."""
-        return part
-
 
 def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Any]:
     """Return what claims are judged on, by the kind of testbed that each is."""
@@ -69,13 +58,6 @@ def models_of(of_paper: claims.Claims) -> dict[str, Any]:
     """Return what claims are judged on that no campaign has: days in virtual time, if there are."""
     simulated = read()
     return {} if simulated is None else {VIRTUAL: Days(simulated, Printed.load(), of_paper.needs)}
-
-
-def _part(
-    what: str, ours: stats.Estimate, target: Band, published: str, unit: Any = "", detail: str = ""
-) -> Part:
-    fields = {"unit": unit, "source": CLOCK, "detail": detail}
-    return Part.judged(f"{what} ({CLOCK})", ours, target, published, "simulated", **fields)
 
 
 def storage_ratio(weeks: pd.DataFrame) -> pd.Series:
@@ -99,7 +81,7 @@ def _storage(days: Days, numbers: Numbers) -> Iterator[Part]:
     ours = stats.mean_ci(storage_ratio(days.of("JEFF")))
     target = band(numbers[0], "simulated", 0.0)
     what = "disk, network and a fiftieth of the server over a disk that never stops, desktop"
-    yield _part(what, ours, target, written(numbers[0]), "change")
+    yield part(what, ours, target, written(numbers[0]), "change")
 
 
 def _total(days: Days, numbers: Numbers) -> Iterator[Part]:
@@ -107,7 +89,7 @@ def _total(days: Days, numbers: Numbers) -> Iterator[Part]:
     ours = stats.mean_ci(total_ratio(days.of("JEFF"), whole_w))
     target = band(numbers[0], "simulated", 0.0)
     what = f"DESKTOP of {whole_w:g} W with the simulated disk asleep, over awake"
-    yield _part(what, ours, target, written(numbers[0]), "change")
+    yield part(what, ours, target, written(numbers[0]), "change")
 
 
 def _one_spin_up(days: Days, numbers: Numbers) -> Iterator[Part]:
@@ -116,7 +98,7 @@ def _one_spin_up(days: Days, numbers: Numbers) -> Iterator[Part]:
     ours = stats.Estimate.over_all(a_day)
     value = numbers[0]["value"]
     what = "spin-ups a day, from the week with least to the one with most"
-    yield _part(what, ours, Band(value, value, 0), f"{value:g}")
+    yield part(what, ours, Band(value, value, 0), f"{value:g}")
 
 
 def _budget(days: Days, numbers: Numbers) -> Iterator[Part]:
@@ -125,11 +107,11 @@ def _budget(days: Days, numbers: Numbers) -> Iterator[Part]:
     what = "most spin-ups in any 24 hours of hostile days"
     ours = stats.Estimate.exactly(most, int(table["runs_count"].sum()))
     days_count = f"{table['days_count'].sum():,} days"
-    yield _part(what, ours, Band(0, LIMIT, 0), f"bounded; here by {LIMIT}", detail=days_count)
+    yield part(what, ours, Band(0, LIMIT, 0), f"bounded; here by {LIMIT}", detail=days_count)
     copied_b = days.simulated.growing["copied_b"].iloc[:3].to_numpy()
     least = float((copied_b[1:] / copied_b[:-1]).min())
     what = "what a further spin-up of a day takes over the one before, at least"
-    yield _part(
+    yield part(
         what, stats.Estimate.exactly(least), Band(math.nextafter(1, 2), math.inf, 1), "adapts", "x"
     )
 
@@ -148,7 +130,7 @@ def _equation(days: Days, numbers: Numbers) -> Iterator[Part]:
         what = f"{disk}: energy over a straight line, at the worst size"
         target = Band(1 - WITHIN, 1 + WITHIN, 0)
         ours = stats.Estimate.exactly(float(ratios[worst]), len(rows))
-        yield _part(what, ours, target, "1x", "x", detail=f"{sizes_mb[worst]} MB")
+        yield part(what, ours, target, "1x", "x", detail=f"{sizes_mb[worst]} MB")
 
 
 def _row_of_table2(name: str) -> Check:
@@ -168,7 +150,7 @@ def _row_of_table2(name: str) -> Check:
         )
         for (what, value), number in zip(simulated, numbers, strict=False):
             target = about(number["value"])
-            yield _part(
+            yield part(
                 what, stats.Estimate.exactly(value, len(rows)), target, f"{number['value']:g}"
             )
 
@@ -179,7 +161,7 @@ def _standby(days: Days, numbers: Numbers) -> Iterator[Part]:
     for row in days.simulated.disks.to_dict("records"):
         busy, idle = (row[name] / row["standby_w"] for name in ("transfer_w", "idle_w"))
         tenth = band({**numbers[0], "unit": "x"}, "simulated", 0.0)
-        yield _part(
+        yield part(
             f"{row['disk']}: busy over stopped",
             stats.Estimate.exactly(busy),
             tenth,
@@ -188,14 +170,14 @@ def _standby(days: Days, numbers: Numbers) -> Iterator[Part]:
         )
         third = band({**numbers[1], "unit": "x"}, "simulated", 0.0)
         what = f"{row['disk']}: idle over stopped"
-        yield _part(what, stats.Estimate.exactly(idle), third, "at least 3x", "x")
+        yield part(what, stats.Estimate.exactly(idle), third, "at least 3x", "x")
 
 
 def _server_rate(days: Days, numbers: Numbers) -> Iterator[Part]:
     weeks = days.of("JEFF")
     ours = stats.mean_ci(weeks["requests_count"] / weeks["duration_s"])
     what = "requests a second to the server: every update, and each file once"
-    yield _part(what, ours, about(numbers[0]["value"]), f"{numbers[0]['value']:g}")
+    yield part(what, ours, about(numbers[0]["value"]), f"{numbers[0]['value']:g}")
 
 
 def _trip(name: str) -> Check:
@@ -204,19 +186,10 @@ def _trip(name: str) -> Check:
     def check(days: Days, numbers: Numbers) -> Iterator[Part]:
         stops = int(days.simulated.trips.set_index("trip").loc[name, "disk_stops_count"])
         what = f"spin-ups of a sleeping disk on the {name} trip"
-        yield _part(what, stats.Estimate.exactly(stops), Band(0, numbers[-1]["value"], 0), "0")
+        yield part(what, stats.Estimate.exactly(stops), Band(0, numbers[-1]["value"], 0), "0")
         yield Part("APS on that way", "not testable here", needs=days.needs["accelerometer"])
 
     return check
-
-
-def _of_days(check: Check) -> Check:
-    """Return a check that gives no part of a campaign, which has no generated days."""
-
-    def checked(source: Any, numbers: Numbers) -> Iterable[Part]:
-        return check(source, numbers) if isinstance(source, Days) else ()
-
-    return checked
 
 
 _CHECKS: Mapping[str, Check] = {
@@ -225,5 +198,5 @@ _CHECKS: Mapping[str, Check] = {
     **{f"trip_{name}": _trip(name) for name in ("elevator", "stairs")},
 }
 
-CHECKS: dict[str, Check] = {name: _of_days(check) for name, check in _CHECKS.items()}
+CHECKS: dict[str, Check] = {name: of_model(check) for name, check in _CHECKS.items()}
 """The functions above by their name in `claims.yaml`."""

@@ -1,14 +1,11 @@
 """What GreenFS would save, in virtual time: tables that are kept beside the published numbers.
 
 `fsgreen simulate greenfs08` makes them: generated weeks, GreenFS's own sleeping policy and the
-simulated disks. No machine and no trial is in them, so they belong to no campaign; git keeps them
-in `data/virtual/greenfs08`.
+simulated disks.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from fsgreen import design, paths
-from fsgreen.errors import FsgreenError
+from fsgreen import design
+from fsgreen.papers import virtualtime
 from fsgreen.papers.greenfs08 import days, disks
 from fsgreen.papers.greenfs08.reference import DISKS, PAPER, TRACES, TRIPS, Printed
 from fsgreen.progress import progress
-from fsgreen.reduce import read_csv, write_csv
-from fsgreen.simdisk import engine
-from fsgreen.trial import sha256_of, write_json
 
 TABLES = ("weeks", "transfers", "disks", "budget", "growing", "trips")
 MB = 1e6
@@ -62,11 +56,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
     refused: what is simulated here belongs to no campaign. Raises FsgreenError if a campaign is
     named, or the engine is not installed or too old.
     """
-    if name is not None:
-        raise FsgreenError(
-            f"the days of {study} belong to no campaign, not to {name}",
-            next_step=f"fsgreen simulate {study} --profile {profile}",
-        )
+    virtualtime.refuse_name(study, profile, name)
     declared = design.load_study(study)
     blocks = design.make_plan(declared, profile).profile.blocks
     tables = {
@@ -77,21 +67,7 @@ def simulate(study: str, profile: str, name: str | None = None) -> Path:
         "growing": [spin._asdict() for spin in days.woken(days.growing())["growing"]],
         "trips": list(_trips()),
     }
-    done = paths.own_virtual(study)
-    folder = done.with_name(f".{done.name}.partial")
-    shutil.rmtree(folder, ignore_errors=True)
-    for table, rows in tables.items():
-        write_csv(pd.DataFrame(rows), folder / f"{table}.csv")
-    identity = {
-        "schema": 1,
-        "engine": engine().version(),
-        "seed": declared.seed,
-        "assumed": list(days.ASSUMED),
-        "files": {f"{table}.csv": sha256_of(folder / f"{table}.csv") for table in TABLES},
-    }
-    write_json(folder / "simulated.json", identity)
-    shutil.rmtree(done, ignore_errors=True)
-    return folder.rename(done)
+    return virtualtime.write(study, tables, seed=declared.seed, assumed=list(days.ASSUMED))
 
 
 def read() -> Simulated | None:
@@ -99,21 +75,8 @@ def read() -> Simulated | None:
 
     Raises FsgreenError if a file is not the one that was written.
     """
-    folder = paths.virtual(PAPER)
-    if not folder.is_dir():
-        return None
-    try:
-        hashes = json.loads((folder / "simulated.json").read_text())["files"]
-        for table in TABLES:
-            if sha256_of(folder / f"{table}.csv") != hashes[f"{table}.csv"]:
-                raise ValueError(f"{table}.csv is not the file that was written")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FsgreenError(
-            f"the tables in virtual time are not whole: {error}",
-            where=folder,
-            next_step=f"git checkout -- {folder}, or fsgreen simulate {PAPER}",
-        ) from error
-    return Simulated(*(read_csv(folder / f"{table}.csv") for table in TABLES))
+    tables = virtualtime.read(PAPER, TABLES)
+    return None if tables is None else Simulated(*tables)
 
 
 def week_of(printed: Printed, trace: str, seed: int) -> days.Week:

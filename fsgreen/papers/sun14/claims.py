@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from typing import Any
 
 from fsgreen import stats
 from fsgreen.analysis import claims
@@ -16,6 +17,7 @@ from fsgreen.analysis.claims.ledger import Check, functions_of
 from fsgreen.analysis.claims.source import Numbers, Source
 from fsgreen.claims import ABOVE, Band, Part, by_construction
 from fsgreen.design import Cell
+from fsgreen.papers.sun14 import drives
 from fsgreen.papers.sun14.disk import of_disk, with_range
 from fsgreen.papers.sun14.published import RECOMPUTED
 from fsgreen.papers.sun14.reference import (
@@ -28,9 +30,10 @@ from fsgreen.papers.sun14.reference import (
     pair,
     pairs,
 )
+from fsgreen.papers.virtualtime import of_model, of_trials
 from fsgreen.reduce import simulated_disk
 
-__all__ = ["CHECKS", "RECOMPUTED", "printed", "sources_of"]
+__all__ = ["CHECKS", "RECOMPUTED", "models_of", "printed", "sources_of"]
 
 printed = Printed.load
 
@@ -55,13 +58,18 @@ class OfSimulatedDrive(Source):
         return part
 
 
-def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Source]:
-    """Return what claims are judged on, by the kind of testbed that it is."""
+def sources_of(campaign: str, of_paper: claims.Claims) -> dict[str, Any]:
+    """Return what claims are judged on, by the kind of testbed that each is."""
     source = claims.source_of(campaign, of_paper.needs)
     source = replace(source, trials=with_range(source.trials, of_disk(campaign)))
     if simulated_disk(campaign) is not None:
         source = OfSimulatedDrive(**vars(source))
-    return {claims.testbed_of(campaign): source}
+    return {claims.testbed_of(campaign): source, **models_of(of_paper)}
+
+
+def models_of(of_paper: claims.Claims) -> dict[str, Any]:
+    """Return what claims are judged on that no campaign has: models of the drives, if any."""
+    return drives.models_of(of_paper.needs)
 
 
 def _mean_power(source: Source, numbers: Numbers) -> Iterator[Part]:
@@ -203,11 +211,16 @@ def _each_once(cases: Sequence[tuple[Cell, Cell]]) -> tuple[Cell, ...]:
     return tuple(dict.fromkeys(cell for case in cases for cell in case))
 
 
-CHECKS: Mapping[str, Check] = {
+_OF_TRIALS: Mapping[str, Check] = {
     "metric_identity": metric_identity,
     **functions_of(vars(), "source"),
     "mail_best": _winners("varmail", LEADERS["varmail"]),
     "files_best": _winners("fileserver", LEADERS["fileserver"]),
     "web_best": _winners("webserver", LEADERS["webserver"]),
 }
-"""The functions above by their name in `claims.yaml`."""
+
+CHECKS: Mapping[str, Check] = {
+    **{name: of_trials(check) for name, check in _OF_TRIALS.items()},
+    **{name: of_model(check) for name, check in drives.CHECKS.items()},
+}
+"""The functions above, and those of the models, by their name in `claims.yaml`."""

@@ -1,4 +1,4 @@
-"""The figures of sun14 and its tables: performance, power and AI of SSD-I, pair by pair."""
+"""The figures of sun14: performance, power and AI of SSD-I, pair by pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fsgreen import paths
-from fsgreen.analysis.tables import as_shown, change_text, interval_texts, write_all
+from fsgreen.analysis.tables import as_shown
 from fsgreen.figures import (
     empty,
     in_order,
@@ -27,7 +27,8 @@ from fsgreen.figures import (
 )
 from fsgreen.papers.sun14 import cemp
 from fsgreen.papers.sun14.disk import of_disk
-from fsgreen.papers.sun14.reference import SCHEDULER_NAME, WORKLOADS, Printed
+from fsgreen.papers.sun14.reference import PRINTED_ON, SCHEDULER_NAME, WORKLOADS, Printed
+from fsgreen.papers.sun14.tables import write_tables
 from fsgreen.reduce import read_table
 
 NUMBERS = dict(zip(WORKLOADS, (3, 7, 11), strict=True))
@@ -36,10 +37,6 @@ PANELS = (
     ("power", "w", "watts of the SSD"),
     ("efficiency", "ops_j", "AI: operations per joule"),
 )
-KEY = ["workload", "file_system", "scheduler"]
-PRINTED_ON = ("fileserver", "cfq")
-"""What table 3 prints: one workload under one scheduler. A drive that is ten times slower can have
-only its watts beside it."""
 
 
 def write(campaign: str) -> Path:
@@ -61,8 +58,8 @@ def write(campaign: str) -> Path:
 def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = None) -> Figure:
     """Return performance, power and AI of each file system, grouped by scheduler.
 
-    `printed` is table 3, the published values of SSD-I under CFQ by file system; its watts are
-    drawn.
+    `printed` is table 3, the published values of SSD-I under CFQ by file system. A drive that is
+    ten times slower can have only its watts beside it, and they are drawn.
     """
     chosen = cells[cells["workload"] == f"{workload}-sun14"]
     figure = new(2.6)
@@ -106,55 +103,3 @@ def _published(
             markersize=5,
             label=look.name,
         )
-
-
-def write_tables(campaign: str, cells: pd.DataFrame, leaders: pd.DataFrame) -> None:
-    """Write `tables/pairs`, `tables/leaders` and `tables/changes`, as CSV and TeX."""
-    write_all(
-        campaign,
-        {
-            "pairs": ("Every pair, on a simulated SSD-I; AI is over the SSD alone", pairs(cells)),
-            "leaders": (
-                "What leads here and in print, and between which watts its power moves in a trial",
-                leaders,
-            ),
-            "changes": (
-                "Each file system over ext2, and each scheduler over CFQ",
-                changes(read_table(campaign, "effects")),
-            ),
-        },
-    )
-
-
-def pairs(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return each cell with operations a second, watts of the SSD, and AI, as texts."""
-    table = cells.sort_values(KEY)
-    return pd.DataFrame(
-        {
-            "workload": table["workload"].str.removesuffix("-sun14"),
-            "file system": table["file_system"],
-            "scheduler": table["scheduler"].map(SCHEDULER_NAME),
-            "n": table["n"].astype(str),
-            "ops/s": interval_texts(table, "throughput", "ops_s"),
-            "W": interval_texts(table, "power", "w"),
-            "AI (ops/J)": interval_texts(table, "efficiency", "ops_j"),
-        }
-    )
-
-
-def changes(effects: pd.DataFrame) -> pd.DataFrame:
-    """Return what each level of a comparison changes, in per cent, as texts."""
-    rows = [
-        {
-            "workload": row["workload"].removesuffix("-sun14"),
-            "metric": row["metric"],
-            "pair": f"{row['file_system']} {SCHEDULER_NAME[row['scheduler']]}",
-            "over": f"{row['baseline_file_system']} {SCHEDULER_NAME[row['baseline_scheduler']]}",
-            "change (%)": change_text(row),
-            "outcome": row["outcome"],
-        }
-        for row in effects.sort_values(["metric", *KEY]).to_dict("records")
-    ]
-    return pd.DataFrame(
-        rows, columns=["workload", "metric", "pair", "over", "change (%)", "outcome"]
-    )

@@ -12,6 +12,8 @@ PAPER = "sun14"
 
 WORKLOADS = ("varmail", "fileserver", "webserver")
 FILE_SYSTEMS = ("ext2", "ext3", "nilfs2", "reiserfs", "xfs")
+OF_A_GUEST = {"nilfs2": "NILFS2", "reiserfs": "ReiserFS"}
+"""Those that many kernels of today lack, so that a guest has them, by name as people write it."""
 SCHEDULERS = ("cfq", "deadline", "none")
 """Those of the paper; its NOOP is `none`."""
 SCHEDULER_NAME = {
@@ -22,6 +24,9 @@ SCHEDULER_NAME = {
     "mq-deadline": "mq-deadline",
 }
 DRIVES = ("SSD-I", "SSD-S", "SSD-K")
+
+PRINTED_ON = ("fileserver", "cfq")
+"""What table 3 prints: one workload under one scheduler."""
 
 Pair = tuple[str, str]
 """A file system and a scheduler."""
@@ -53,6 +58,9 @@ class Printed(PrintedPaper):
 
     table1 = by("ssd", 1)
     """The three drives."""
+
+    table2 = by("workload", 2)
+    """The workloads."""
 
     table3 = by("fs", 3)
     """Power, operations a second and AI on the file server under CFQ."""
