@@ -205,11 +205,15 @@ def test_the_report_has_the_figures_that_have_cells():
 
 def test_what_became_of_a_reason_stands_beside_it_and_in_no_plan():
     """That nothing drives a database was so when the campaign was planned, and is not any more."""
-    (since,) = [entry for entry in STUDY.exclusions if entry.since]
     plan = design.make_plan(STUDY, "guest")
-    assert {"what": since.what, "why": since.why} in plan.exclusions
-    (why,) = [why for what, why in left_out(plan, STUDY) if what == since.what]
-    assert since.why in why and why.endswith(f"since then: {since.since})")
+    reasons = dict(left_out(plan, STUDY))
+    told = [entry for entry in STUDY.exclusions if entry.since]
+    assert told
+    for entry in told:
+        assert entry.why in reasons[entry.what]
+        assert reasons[entry.what].endswith(f"since then: {entry.since})")
+        kept = [own for own in plan.exclusions if own["what"] == entry.what]
+        assert kept and all("since" not in own for own in kept)
 
 
 def test_groups_are_read_from_the_option():

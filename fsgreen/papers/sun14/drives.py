@@ -17,6 +17,8 @@ from fsgreen.papers.virtualtime import Model, part
 KNOWN = "SSD-I"
 """The drive whose inner structure is published; that of the others is assumed."""
 
+MB, GB = 1e6, 1e9
+
 ALIKE = 0.05
 """Relative difference within which random and sequential reads count as the same."""
 
@@ -43,14 +45,14 @@ def _row_of_table1(drive: str) -> Check:
         row = models.simulated.drives.set_index("drive").loc[drive]
         capacity, dram, *speeds, work, idle = numbers
         told = {
-            "GB": ("capacity_gb", capacity),
-            "MB/s read, one request of 128 KiB at a time": ("read_mb_s", speeds[0]),
-            "MB/s written in order": ("write_mb_s", speeds[1]),
-            "W while it writes in order": ("work_w", work),
-            "W at rest": ("idle_w", idle),
+            "GB": (row["capacity_b"] / GB, capacity),
+            "MB/s read, one request of 128 KiB at a time": (row["read_b_s"] / MB, speeds[0]),
+            "MB/s written in order": (row["write_b_s"] / MB, speeds[1]),
+            "W while it writes in order": (row["work_w"], work),
+            "W at rest": (row["idle_w"], idle),
         }
-        for what, (column, number) in told.items():
-            ours = stats.Estimate.exactly(float(row[column]))
+        for what, (value, number) in told.items():
+            ours = stats.Estimate.exactly(float(value))
             target, published = about(number["value"]), f"{number['value']:g}"
             yield by_construction(part(f"{drive}: {what}", ours, target, published))
         what = f"{drive}: {dram['value']} MB of DRAM"
@@ -65,7 +67,7 @@ def _row_of_table1(drive: str) -> Check:
 
 def _random_and_sequential(models: Drives, numbers: Numbers) -> Iterator[Part]:
     table = models.simulated.patterns
-    rows = table[table["drive"] == KNOWN].set_index(["action", "order"])["throughput_mb_s"]
+    rows = table[table["drive"] == KNOWN].set_index(["action", "order"])["throughput_b_s"]
     reads, writes = (rows[action] for action in ("read", "write"))
     ours = stats.Estimate.exactly(float(reads["random"] / reads["sequential"]))
     target = band(numbers[0], "simulated", ALIKE)

@@ -42,10 +42,10 @@ UW_PER_W = 1e6
 class Simulated:
     """The tables of `fsgreen simulate sun14`.
 
-    `drives` has a row for each drive: `capacity_gb`; `read_mb_s` with one request of 128 KiB at a
-    time and `read_at_once_mb_s` with 32; `write_mb_s` and `work_w` of such writes in order;
-    `idle_w`. `patterns` has `throughput_mb_s` and `power_w` of 32 requests of 4 KiB in flight, by
-    drive, action and order.
+    `drives` has a row for each drive: `capacity_b`; `read_b_s` with one request of 128 KiB at a
+    time and `read_at_once_b_s` with 32; `write_b_s` and `work_w` of such writes in order; `idle_w`.
+    `patterns` has `throughput_b_s` and `power_w` of 32 requests of 4 KiB in flight, by drive,
+    action and order.
     """
 
     drives: pd.DataFrame
@@ -76,14 +76,14 @@ def _drives() -> Iterator[dict[str, Any]]:
     in_order = range(REQUESTS)
     for drive, disk in DISKS.items():
         described = tomllib.loads(parameters(disk))
-        write_mb_s, work_w = _pattern(disk, "write", in_order, LARGE_B, AT_ONCE)
+        write_b_s, work_w = _pattern(disk, "write", in_order, LARGE_B, AT_ONCE)
         yield {
             "drive": drive,
             "disk": disk,
-            "capacity_gb": described["flash"]["capacity_gib"] * 2**30 / 1e9,
-            "read_mb_s": _pattern(disk, "read", in_order, LARGE_B, 1)[0],
-            "read_at_once_mb_s": _pattern(disk, "read", in_order, LARGE_B, AT_ONCE)[0],
-            "write_mb_s": write_mb_s,
+            "capacity_b": round(described["flash"]["capacity_gib"] * 2**30),
+            "read_b_s": _pattern(disk, "read", in_order, LARGE_B, 1)[0],
+            "read_at_once_b_s": _pattern(disk, "read", in_order, LARGE_B, AT_ONCE)[0],
+            "write_b_s": write_b_s,
             "work_w": work_w,
             "idle_w": described["power"]["idle_w"],
         }
@@ -93,12 +93,12 @@ def _patterns(seed: int) -> Iterator[dict[str, Any]]:
     shuffled = random.Random(seed).sample(range(REQUESTS), REQUESTS)
     orders = {"sequential": range(REQUESTS), "random": shuffled}
     for (drive, disk), action, order in product(DISKS.items(), ("read", "write"), orders):
-        throughput_mb_s, power_w = _pattern(disk, action, orders[order], SMALL_B, AT_ONCE)
+        throughput_b_s, power_w = _pattern(disk, action, orders[order], SMALL_B, AT_ONCE)
         yield {
             "drive": drive,
             "action": action,
             "order": order,
-            "throughput_mb_s": throughput_mb_s,
+            "throughput_b_s": throughput_b_s,
             "power_w": power_w,
         }
 
@@ -106,7 +106,7 @@ def _patterns(seed: int) -> Iterator[dict[str, Any]]:
 def _pattern(
     disk: str, action: str, places: Iterable[int], size_b: int, at_once: int
 ) -> tuple[float, float]:
-    """Return MB/s and watts of requests at multiples of a size, on a new drive that holds data."""
+    """Return bytes a second and watts of requests at multiples of a size, on a drive with data."""
     sectors, filled = size_b // SECTOR_B, LARGE_B // SECTOR_B
     fill: Iterator[Request] = (
         ("write", begin, filled, 0.0) for begin in range(0, REQUESTS * sectors, filled)
@@ -120,5 +120,4 @@ def _pattern(
         for (since_ns, power_uw), (until_ns, _) in steps
     )
     lasted_ns = end_ns - begin_ns
-    mb_s = REQUESTS * size_b / 1e6 / (lasted_ns / NS_PER_S)
-    return mb_s, energy_uw_ns / lasted_ns / UW_PER_W
+    return REQUESTS * size_b * NS_PER_S / lasted_ns, energy_uw_ns / lasted_ns / UW_PER_W
