@@ -6,6 +6,7 @@ import resource
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +94,9 @@ def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
     """
     testbed, plan, planned = trial.testbed, trial.context.plan, trial.planned
     levels = plan.levels(planned.cell)
-    made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
+    is_simulated = testbed.simulator() is not None
+    with trial.capture.excusing() if is_simulated else nullcontext():
+        made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
     try:
         with testbed.entered():
             trial.context.workload(planned).prepare(made.directory, planned.seed)

@@ -228,6 +228,22 @@ def test_meter_that_fails_in_mid_trial_is_a_fault(meters, tmp_path, monkeypatch,
     assert told.next_step
 
 
+def test_a_meter_may_be_silent_while_its_disk_is_brought_into_a_state(
+    meters, tmp_path, monkeypatch
+):
+    """A campaign on a used SSD of 80 GB lost each of its trials there."""
+    monkeypatch.setattr(capturing, "SILENCE_S", 0.4)
+    monkeypatch.setattr(capturing, "SILENT_INTERVALS", 0.4)
+    with Capture(meters, tmp_path / "power.raw") as capture:
+        with capture.excusing():
+            meters["disk"].emulator.misbehaviour = "silent"
+            begin_s = time.monotonic()
+            wait_for(lambda: capture.latest_w("system", begin_s + 1.0) is not None)
+            assert capture.fault is None
+        wait_for(lambda: capture.fault is not None)
+    assert "disk" in capture.fault.what or "system" in capture.fault.what
+
+
 def settings_of(emulator):
     return WattsUpSettings(name="system", driver="wattsup", port=emulator.port)
 
