@@ -219,7 +219,10 @@ fn the_other_drives_are_as_fast_as_table_1_of_sun14() {
         let written = host.throughput_mb_s(Action::Write, 4, in_order(2000));
         assert!(near(written, written_mb_s, 0.03), "{name}: {written} MB/s");
         let power_w = host.ssd.ledger().energy_fj() as f64 / 1e6 / host.at as f64;
-        assert!(power_w > idle_w && near(power_w, work_w, 0.03), "{name}: {power_w} W");
+        assert!(
+            power_w > idle_w && near(power_w, work_w, 0.03),
+            "{name}: {power_w} W"
+        );
         let read = host.throughput_mb_s(Action::Read, 1, in_order(500));
         assert!(near(read, read_mb_s, 0.03), "{name}: {read} MB/s");
     }
