@@ -53,7 +53,7 @@ def put_back(
     try:
         kept = json.loads(file.read_text())
         disk, found = str(kept["disk"]), dict(kept["found"])
-        is_here = kept["identity"] == disks.identity(tree, disk)
+        is_here = kept["identity"] == disks.identity(tree, disk) and _exists(tree, disk)
     except FileNotFoundError:
         return []
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -75,3 +75,8 @@ def put_back(
             f"/sys/block/{disk}/queue, or nvme set-feature), then rm {file}",
         )
     return done
+
+
+def _exists(tree: Tree, disk: str) -> bool:
+    """Return whether a disk is there. Kernels before 5.15 do not tell it from others by number."""
+    return tree.path(f"{disks.BLOCK}/{disk}").exists()

@@ -91,6 +91,15 @@ def test_a_drive_that_was_reset_or_is_another_is_left_alone(
     assert drive()[0] == "2"
 
 
+def test_a_drive_that_is_gone_is_left_alone(tree: host.Tree, drive: States) -> None:
+    """A kernel before 5.15 does not number disks, and each sweep would fail for ever."""
+    place = tree.path("sys/block/nvme0n1")
+    (place / "diskseq").unlink()
+    of_cells(tree).load({"nvme_power_state": 2})
+    place.rename(place.with_name("gone"))
+    assert put_back(tree.root, tree) == []
+
+
 def test_what_cannot_be_put_back_is_told(tree: host.Tree, drive: States) -> None:
     of_cells(tree).load({"nvme_power_state": 2, "apst_us": 0})
     machines.program(tree.root, "nvme", "echo 'No such device' >&2; exit 1")
