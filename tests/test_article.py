@@ -111,7 +111,7 @@ def test_a_study_without_a_campaign_has_what_print_and_models_decide_and_what_it
     assert list(sections) == [*papers, *own], "the project's own come last"
     for study in ("nfstricks03", "massie25", "sun14", "greenfs08"):
         assert not sections[study]["campaigns"]
-        modelled = {"models"} if study == "greenfs08" else set()
+        modelled = {"models"} if study in ("sun14", "greenfs08") else set()
         assert {row["kind"] for row in sections[study]["counts"]} == {"published", *modelled}
         assert sections[study]["needs"]
     (row,) = sections["sun14"]["counts"]

@@ -48,12 +48,12 @@ LOOKS = {
     "reiserfs": Look("Reiserfs", "#CC79A7", "X", "xx"),
     "xfs": Look("XFS", "#009E73", "s", ".."),
     "btrfs": Look("Btrfs", "#D55E00", "D", "--"),
-    "f2fs": Look("F2FS", "#882255", "<", "++"),
-    "nilfs2": Look("NILFS2", "#000000", ">", "oo"),
+    "f2fs": Look("F2FS", "#8822CC", "<", "++"),
+    "nilfs2": Look("NILFS2", "#772200", ">", "oo"),
 }
 """A file system has one look in all figures, by colours that all eyes tell apart.
 
-Those of Okabe & Ito (2008); wine of F2FS is of Tol (2021), as their yellow is too light for lines.
+They are those of Okabe & Ito (2008), and two more, as their yellow is too light for lines.
 """
 
 COLOUR = {name: look.colour for name, look in LOOKS.items()}

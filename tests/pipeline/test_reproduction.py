@@ -384,8 +384,8 @@ print(json.dumps(behind))
 """
 
 EDITED = {
-    "fsgreen/papers/greenfs08/figures.py": ["figures"],
-    "fsgreen/papers/greenfs08/claims.py": ["claims", "figures"],
+    "fsgreen/papers/greenfs08/figures.py": ["figures", "ledger", "paper"],
+    "fsgreen/papers/greenfs08/claims.py": ["claims", "ledger"],
 }
 """Modules, and the stages that run them."""
 
