@@ -114,8 +114,8 @@ def test_a_study_without_a_campaign_has_what_print_and_models_decide_and_what_it
         modelled = {"models"} if study in ("sun14", "greenfs08") else set()
         assert {row["kind"] for row in sections[study]["counts"]} == {"published", *modelled}
         assert sections[study]["needs"]
-    (row,) = sections["sun14"]["counts"]
-    assert row["total"] == row["yes"] + row["part"] + row["no"] + row["open"] > 0
+    for row in sections["sun14"]["counts"]:
+        assert row["total"] == row["yes"] + row["part"] + row["no"] + row["open"] > 0
 
 
 def test_claims_are_counted_once(made):
