@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fsgreen import stats
@@ -244,13 +245,13 @@ def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
 
 def _estimate(cell: pd.DataFrame, metric: Metric) -> stats.Estimate:
     """Return a metric of a cell as a ratio of totals, or as the mean of its trials (rule 29)."""
-    above, below = metric.totals(cell)
-    both = pd.DataFrame({"above": above, "below": below}, cell.index).dropna()
-    if both.empty:
+    above, below = np.broadcast_arrays(*(np.asarray(of, float) for of in metric.totals(cell)))
+    known = ~(np.isnan(above) | np.isnan(below))
+    if not known.any():
         return NOTHING
     if not metric.below:
-        return stats.mean_ci(both["above"])
-    return stats.ratio_of_totals(both["above"], both["below"])
+        return stats.mean_ci(above[known])
+    return stats.ratio_of_totals(above[known], below[known])
 
 
 def _mean(values: pd.Series) -> stats.Estimate:

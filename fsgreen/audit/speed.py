@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 
-LOOPS = 100_000
-"""Turns of the loop in one run: some milliseconds."""
+LOOPS = 20_000
+"""Turns of the loop in one run: a millisecond or two."""
 
 RUNS = 11
 """Of which the best counts: what interrupts a run makes it longer, nothing makes it shorter."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
-from scipy.stats import kruskal
+import scipy
 
 from fsgreen import stats
 from fsgreen.confounds.known import KNOWN, Confound
@@ -134,14 +134,14 @@ def _difference_p(groups: list[pd.Series], family: int) -> float:
     repeated = min(len(values) for values in groups) > 1
     if not repeated or family * _least_p([len(values) for values in groups]) >= stats.LEVEL:
         return math.nan
-    return float(kruskal(*groups).pvalue)
+    return float(scipy.stats.kruskal(*groups).pvalue)
 
 
 def _least_p(counts: list[int]) -> float:
     """Return the least p-value that so many values can have: of levels that lie wholly apart."""
     ends = [0, *itertools.accumulate(counts)]
     apart = [range(begin, end) for begin, end in itertools.pairwise(ends)]
-    return float(kruskal(*apart).pvalue)
+    return float(scipy.stats.kruskal(*apart).pvalue)
 
 
 def _named(size: Size, within: str) -> Size:

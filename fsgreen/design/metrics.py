@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from fsgreen.design.columns import OF_SSD
@@ -79,8 +80,8 @@ class Metric:
     def _known_without_totals(self, trials: Any) -> bool:
         if self.column not in trials:
             return False
-        known = trials[self.column].notna()
-        return bool((known & trials[[*self.needs]].isna().any(axis="columns")).any())
+        known = trials[self.column].notna().to_numpy()
+        return any((known & trials[name].isna().to_numpy()).any() for name in self.needs)
 
 
 BUILT_IN = (
@@ -152,6 +153,7 @@ USUAL = (THROUGHPUT, EFFICIENCY)
 """The metrics of a study that names no others: work per second and per joule."""
 
 
+@cache
 def _factors(expression: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in expression.split("*") if name.strip())
 

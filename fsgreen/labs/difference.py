@@ -11,11 +11,10 @@ from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
 
 from fsgreen.labs.feedback import Choice, Mistake, Number, Task
 from fsgreen.labs.lab import Lab
-from fsgreen.stats import LogRatio, smallest_difference
+from fsgreen.stats import LogRatio, distributions, smallest_difference
 
 BLOCKS = 6
 SAMPLES = 20
@@ -244,7 +243,7 @@ class DifferenceLab(Lab):
             return smallest_difference(error, blocks - 1, power=POWER) <= WANTED_SHARE
 
         right = fewest(lambda blocks: finds(blocks, pair / np.sqrt(blocks)))
-        quantiles = distributions.norm.ppf([1 - (1 - LEVEL) / 2, POWER]).sum()
+        quantiles = distributions.normal_quantile([1 - (1 - LEVEL) / 2, POWER]).sum()
         return Number(
             right,
             "blocks",
@@ -273,7 +272,7 @@ class DifferenceLab(Lab):
 
 
 def _t(degrees: int) -> float:
-    return float(distributions.t.ppf(1 - (1 - LEVEL) / 2, degrees))
+    return float(distributions.t_quantile(1 - (1 - LEVEL) / 2, degrees))
 
 
 def _pulled(choose: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from fsgreen import paths
@@ -14,6 +14,7 @@ from fsgreen.design import Plan, load_study, make_plan
 from fsgreen.design.members import as_measured
 from fsgreen.design.overview import spell
 from fsgreen.errors import FsgreenError, unknown
+from fsgreen.executors import processes
 from fsgreen.pipeline import params
 from fsgreen.pipeline.closure import write_digests
 from fsgreen.pipeline.ledger import Ledger
@@ -39,8 +40,7 @@ def reproduce(
     os.environ.pop("FSGREEN_DATA", None)  # the stages name folders of this checkout
     begin_s, before = time.monotonic(), _recorded()
     names = campaigns() if only is None else [_known(only)]
-    write_digests()
-    with Ledger.opened() as ledger:
+    with _opened() as ledger:
         changes = ledger.out_of_date()
         if "digest" in changes:
             ledger.record("digest")
@@ -66,6 +66,18 @@ def reproduce(
         _compare_plans(campaign)
     print()
     print("\n".join(_summary(only, before, time.monotonic() - begin_s)))
+
+
+@contextmanager
+def _opened() -> Iterator[Ledger]:
+    """Give the ledger, once it is written what each stage rests on now."""
+    # DVC takes as long to open as this to write: another core does it meanwhile.
+    with processes(1) as aside:
+        written = aside.submit(write_digests)
+        with Ledger.opened() as ledger:
+            written.result()
+            aside.shutdown()
+            yield ledger
 
 
 def _recorded() -> str:
@@ -130,8 +142,7 @@ def reanalyse(campaign: str, stage: str) -> str:
     os.environ.pop("FSGREEN_DATA", None)
     before, name = _recorded(), f"{stage}@{_known(campaign)}"
     pull(campaign)
-    write_digests()
-    with Ledger.opened() as ledger:
+    with _opened() as ledger:
         ledger.record("digest")
         commands = ledger.behind(name)
         commands.pop(f"unpack@{campaign}")
@@ -157,7 +168,12 @@ def pull(campaign: str) -> None:
 def _compare_plans(campaign: str) -> None:
     """Say so if the study was declared anew since the campaign was measured."""
     files = [folder(campaign) / paths.PLAN for folder in (paths.results, paths.raw)]
-    declared, measured = (Plan.from_json(json.loads(file.read_text()), file) for file in files)
+    texts = [file.read_text() for file in files]
+    if texts[0] == texts[1]:
+        return
+    declared, measured = (
+        Plan.from_json(json.loads(text), file) for text, file in zip(texts, files, strict=True)
+    )
     identity = json.loads((paths.raw(campaign) / paths.IDENTITY).read_text())
     if identity["testbed"]["kind"] == "directory":
         only = measured.baseline["file_system"]

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from fsgreen import paths, schema
@@ -28,7 +29,8 @@ class Output:
     files_count: int
 
 
-def outputs(lock: str) -> dict[str, Output]:
+@lru_cache(maxsize=2)
+def outputs(lock: str) -> Mapping[str, Output]:
     """Return the outputs that the text of a `dvc.lock` has, by path from the root."""
     stages = schema.plain(lock)["stages"]
     return {

@@ -35,7 +35,7 @@ class Sources:
     def __init__(self) -> None:
         self._modules = cache(_module_files)
         self._uses = cache(_uses_of)
-        self._next = cache(self._files)
+        self._always = cache(self._for_any_study)
         self.line = cache(_line)
         """The line of a file in a list as `sha256sum` makes them."""
 
@@ -46,27 +46,32 @@ class Sources:
         `BY_NAME`.
         """
         reached: set[Path] = set()
-        todo = [*self._named(_uses(source, paths.code()), study)]
-        while todo:
-            if (file := todo.pop()) not in reached:
-                reached.add(file)
-                todo += self._next(file, study)
-        return reached
-
-    def _files(self, file: Path, study: str) -> tuple[Path, ...]:
-        """Return the files that a module can import or read for a study."""
-        # What the package's own face imports, it imports for people who ask it to.
-        if file.suffix != ".py" or file == paths.code() / PACKAGE / "__init__.py":
-            return ()
-        return tuple(self._named(self._uses(file), study))
-
-    def _named(self, uses: _Uses, study: str) -> Iterator[Path]:
-        """Yield the files that a text names, for a study."""
         room = f"papers/{study}"
         if not (paths.code() / PACKAGE / room).is_dir():
             room = "generic"
+        uses = _uses(source, paths.code())
+        todo = [*self._named(uses), *self._by_name(uses, room)]
+        while todo:
+            if (file := todo.pop()) not in reached:
+                reached.add(file)
+                # What the package's own face imports, it imports for people who ask it to.
+                if file.suffix == ".py" and file != paths.code() / PACKAGE / "__init__.py":
+                    todo += self._always(file)
+                    todo += self._by_name(self._uses(file), room)
+        return reached
+
+    def _for_any_study(self, file: Path) -> tuple[Path, ...]:
+        """Return the files that a module imports, and those beside it that it names."""
+        return tuple(self._named(self._uses(file)))
+
+    def _named(self, uses: _Uses) -> Iterator[Path]:
+        """Yield the files that a text names for whatever study."""
         for module in uses.modules:
             yield from self._modules(module.replace(".", "/"))
+        yield from uses.beside
+
+    def _by_name(self, uses: _Uses, room: str) -> Iterator[Path]:
+        """Yield the files of a study's room that a text asks for by name."""
         for function, name in uses.by_name:
             place = BY_NAME[function].format(room=room, name=name)
             if Path(place).suffix:
@@ -74,7 +79,6 @@ class Sources:
                     yield file
             else:
                 yield from self._modules(place)
-        yield from uses.beside
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
 
-from fsgreen.stats import Scatter
+from fsgreen.stats import Scatter, distributions
 
 MOST = 100
 """Most further blocks that are tried."""
@@ -50,8 +49,8 @@ def more_blocks(
         else:
             error = scatter.error(n + more)
             degrees = scatter.degrees + more * scatter.block_degrees
-        differs = mean > error * distributions.t.isf(level / 2, degrees)
-        equal = limit - mean > error * distributions.t.isf(level, degrees)
+        differs = mean > error * -distributions.t_quantile(level / 2, degrees)
+        equal = limit - mean > error * -distributions.t_quantile(level, degrees)
         if differs or equal:
             return more
     return None

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.claims import EVEN, OTHER_STATE
 from fsgreen.rules import served
 from fsgreen.rules.answer import Answer, fired, not_asked, quiet, unknown
 from fsgreen.rules.reporting import NO_CLAIM, NO_VERDICT, Report
+from fsgreen.stats import distributions
 from fsgreen.words import listed, plural
 
 CLOCK = re.compile(r" \((real|virtual) time\)$")
@@ -203,7 +203,7 @@ def estimates(parts: pd.DataFrame) -> Estimates:
     known = parts[parts["basis"].isin(MEASURED)].dropna(subset=numbers)
     known = known[(known["ours_low_x"] > 0) & (known["ours_high_x"] > known["ours_low_x"])]
     known = known[known["degrees_count"] > 0]
-    quantiles = distributions.t.ppf(1 - stats.LEVEL / 2, known["degrees_count"])
+    quantiles = distributions.t_quantile(1 - stats.LEVEL / 2, known["degrees_count"])
     return {
         Key.of(row): Known(
             math.log(row["ours_x"]),

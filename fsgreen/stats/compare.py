@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.bootstrap import MIN_BLOCKS, RESAMPLES, BlockTrials, resampled_totals
 from fsgreen.stats.logratio import LogRatio, Scatter
 from fsgreen.stats.sample import LEVEL, Floats
@@ -161,7 +161,7 @@ def simultaneous(ratio: Estimate, count: int) -> Estimate:
     if ratio.has_interval and ratio.low > 0 and degrees > 0:
         half = math.log(ratio.high / ratio.low) / 2
         alone, all_of_them = (
-            distributions.t.ppf(1 - LEVEL / 2 / among, degrees) for among in (1, count)
+            distributions.t_quantile(1 - LEVEL / 2 / among, degrees) for among in (1, count)
         )
         wider = float(half * all_of_them / alone)
         low, high = ratio.value * math.exp(-wider), ratio.value * math.exp(wider)
@@ -247,7 +247,7 @@ class _Pair:
 
     def _percent(self, level: float) -> tuple[float, float]:
         wider = self.widening * math.sqrt(self.n / (self.n - 1))
-        wider *= distributions.t.ppf(0.5 + level / 2, self.n - 1)
-        tail = distributions.norm.cdf(-wider)
+        wider *= distributions.t_quantile(0.5 + level / 2, self.n - 1)
+        tail = distributions.normal_cdf(-wider)
         low, high = np.quantile(self.resampled[0] / self.resampled[1], [tail, 1 - tail])
         return float(low), float(high)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
 from fsgreen.stats.logratio import LogRatio
 from fsgreen.stats.sample import Floats, constant, sample_of
@@ -47,7 +47,7 @@ def trend(order: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     places, sample = sample_of(order), sample_of(values)
     if sample.size < 4 or constant(sample) or constant(places):
         return math.nan, math.nan
-    result = distributions.kendalltau(places, sample)
+    result = scipy.stats.kendalltau(places, sample)
     tied = len(np.unique(sample)) < sample.size or len(np.unique(places)) < sample.size
     p = _exact_p(places, sample) if tied and sample.size <= FEW else float(result.pvalue)
     return float(result.statistic), p
@@ -62,7 +62,7 @@ def trend_percent(order: ArrayLike, values: ArrayLike) -> float:
     middle = abs(float(np.median(sample)))
     if sample.size < 2 or constant(places) or middle == 0:
         return math.nan
-    slope = float(distributions.theilslopes(sample, places).slope)
+    slope = float(scipy.stats.theilslopes(sample, places).slope)
     return 100 * slope * float(np.ptp(places)) / middle
 
 
@@ -94,7 +94,7 @@ def order_drift(
     tau, between_p = trend(number, levels)
     between = math.nan
     if len(number) > 1:
-        slope_of_blocks = float(distributions.theilslopes(levels, number).slope)
+        slope_of_blocks = float(scipy.stats.theilslopes(levels, number).slope)
         between = 100 * math.expm1(slope_of_blocks * float(np.ptp(number)))
     reach = float(np.ptp(places))
     last_over_first = LogRatio(reach * slope, reach * error, degrees)

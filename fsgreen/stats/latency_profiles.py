@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.signal import find_peaks
 
 from fsgreen.stats.sample import Floats
 from fsgreen.stats.summary import Estimate, mean_ci
@@ -70,7 +70,7 @@ def peaks(counts: ArrayLike) -> list[Peak]:
     `counts`, shape (buckets,), are the operations in each bucket.
     """
     profile = np.asarray(counts, dtype=float)
-    indices, _ = find_peaks(np.log2(np.pad(profile, 1) + FEW_OPS), prominence=1)
+    indices, _ = scipy.signal.find_peaks(np.log2(np.pad(profile, 1) + FEW_OPS), prominence=1)
     if not len(indices):
         return []
     buckets = [int(index) - 1 for index in indices]

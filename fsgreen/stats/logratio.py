@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
+
+from fsgreen.stats import distributions
 
 NO_SCATTER = 1e-12
 """Standard errors of a logarithm below this are rounding."""
@@ -57,7 +58,7 @@ class LogRatio:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the Student-t interval of the ratio."""
-        half = float(distributions.t.ppf(0.5 + level / 2, self.degrees)) * self.error
+        half = float(distributions.t_quantile(0.5 + level / 2, self.degrees)) * self.error
         return math.exp(self.value - half), math.exp(self.value + half)
 
     def difference_p(self) -> float:
@@ -66,7 +67,7 @@ class LogRatio:
             return math.nan
         if self.error < NO_SCATTER:
             return 1.0 if abs(self.value) < NO_SCATTER else 0.0
-        return float(2 * distributions.t.sf(abs(self.value) / self.error, self.degrees))
+        return float(2 * distributions.t_tail(abs(self.value) / self.error, self.degrees))
 
     def equivalence_p(self, bound: float) -> float:
         """Return the larger p of two one-sided t tests (Schuirmann 1987); NaN without a degree.
@@ -78,4 +79,4 @@ class LogRatio:
         limit = -math.log1p(-bound)
         if self.error < NO_SCATTER:
             return 0.0 if abs(self.value) < limit else 1.0
-        return float(distributions.t.sf((limit - abs(self.value)) / self.error, self.degrees))
+        return float(distributions.t_tail((limit - abs(self.value)) / self.error, self.degrees))

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.dependence import Dependence, dependence, logs_of_whole
 from fsgreen.stats.logratio import Scatter
 from fsgreen.stats.sample import LEVEL, Floats
@@ -140,7 +141,7 @@ def _wild(left: Floats, basis: Floats, of_cell: NDArray[np.intp]) -> NDArray[np.
         rest = (squares.sum() - squares) / (degrees.sum() - degrees)
         # The only trial of a cell is what its mean is: it scatters by rounding alone.
         excess = np.where(degrees > ROUNDING, squares / degrees / rest, 0.0)
-    return distributions.f.sf(excess, degrees, degrees.sum() - degrees) < WILD_LEVEL
+    return distributions.f_tail(excess, degrees, degrees.sum() - degrees) < WILD_LEVEL
 
 
 def _fit(logs: Floats, design: Floats, of_block: NDArray[np.intp]) -> tuple[float, Floats] | None:
@@ -168,4 +169,4 @@ def _equal_variance_p(residuals: Floats, of_cell: NDArray[np.intp]) -> float:
     groups = [group for group in groups if len(group) >= 3]
     if len(groups) < 2:
         return math.nan
-    return float(distributions.levene(*groups, center="median").pvalue)
+    return float(scipy.stats.levene(*groups, center="median").pvalue)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.dependence import Dependence, left_over
 from fsgreen.stats.farcells import far_p, off_medians
 from fsgreen.stats.sample import LEVEL, Floats
@@ -122,7 +122,7 @@ def _series(drawn: Floats, depends: Dependence) -> Floats:
 def _of_cells(values: Floats, truth: float) -> float:
     """Return how often the t interval of a cell's mean covers."""
     n = values.shape[-1]
-    reach = distributions.t.ppf(0.975, n - 1) * values.std(axis=-1, ddof=1) / math.sqrt(n)
+    reach = distributions.t_quantile(0.975, n - 1) * values.std(axis=-1, ddof=1) / math.sqrt(n)
     return float(100 * (np.abs(values.mean(axis=-1) - truth) <= reach).mean())
 
 
@@ -134,7 +134,7 @@ def _pooled(trials: Floats, widening: float) -> float:
     # As in `Scatter.error`.
     errors = widening * np.sqrt(2 * np.expm1(variances) / n)
     totals = np.log(np.exp(trials).sum(axis=-1))
-    reach = distributions.t.ppf(0.975, degrees) * errors[:, None]
+    reach = distributions.t_quantile(0.975, degrees) * errors[:, None]
     return float(100 * (np.abs(totals[:, 1:] - totals[:, :1]) <= reach).mean())
 
 
@@ -144,5 +144,5 @@ def _alone(values: Floats, widening: float) -> float:
     shares = values / values.mean(axis=-1, keepdims=True)
     errors = (shares[:, 1:] - shares[:, :1]).std(axis=-1, ddof=1) / math.sqrt(n)
     totals = np.log(values.sum(axis=-1))
-    reach = distributions.t.ppf(0.975, n - 1) * widening * errors
+    reach = distributions.t_quantile(0.975, n - 1) * widening * errors
     return float(100 * (np.abs(totals[:, 1:] - totals[:, :1]) <= reach).mean())

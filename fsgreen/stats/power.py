@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize
-from scipy import stats as distributions
+import scipy
 
+from fsgreen.stats import distributions
 from fsgreen.stats.sample import LEVEL
 
 
@@ -25,12 +25,12 @@ def smallest_difference(
     """
     if not (degrees >= 1 and error > 0):
         return math.nan
-    quantile = float(distributions.t.ppf(1 - level / 2, degrees))
+    quantile = float(distributions.t_quantile(1 - level / 2, degrees))
 
     def short(shift: float) -> float:
-        return float(distributions.nct.sf(quantile, degrees, shift)) - power
+        return float(scipy.stats.nct.sf(quantile, degrees, shift)) - power
 
-    most = quantile + float(distributions.t.ppf(power, degrees)) + 10
+    most = quantile + float(distributions.t_quantile(power, degrees)) + 10
     while short(most) < 0:
         most *= 2
-    return error * float(optimize.brentq(short, 0.0, most))
+    return error * float(scipy.optimize.brentq(short, 0.0, most))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.sample import sample_of
 
 
@@ -42,7 +42,7 @@ class Components:
         """
         if not self.degrees > 0:
             return math.nan
-        quantile = float(distributions.t.ppf(0.5 + level / 2, self.degrees))
+        quantile = float(distributions.t_quantile(0.5 + level / 2, self.degrees))
         return 100 * math.expm1(quantile * self.total_percent / 100 / math.sqrt(blocks))
 
 
@@ -60,7 +60,7 @@ def trials_needed(
     cv = float(sample.std(ddof=1)) / abs(float(sample.mean()))
 
     def too_wide(n: int) -> bool:
-        return bool(distributions.t.ppf(0.5 + level / 2, n - 1) * cv / math.sqrt(n) >= target)
+        return bool(distributions.t_quantile(0.5 + level / 2, n - 1) * cv / math.sqrt(n) >= target)
 
     n = 2 + bisect.bisect_left(range(2, most + 1), True, key=lambda n: not too_wide(n))
     return n if n <= most else None

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import ndimage
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.sample import Floats
 
 State = Literal["flat", "warm-up", "slow-down", "no steady state", "too short"]
@@ -180,7 +180,7 @@ def classify_cell(states: Sequence[str]) -> str:
 
 
 def _without_spikes(series: Floats, limit: float) -> Floats:
-    median = ndimage.median_filter(series, 3, mode="nearest")
+    median = scipy.ndimage.median_filter(series, 3, mode="nearest")
     return np.where(np.abs(series - median) > limit, median, series)
 
 
@@ -201,4 +201,4 @@ def _typical(squares: Floats) -> float:
 @functools.cache
 def _share_of_variance(kept: float) -> float:
     """Return the mean square of the smallest part of normal values, as a share of that of all."""
-    return float(distributions.chi2.cdf(distributions.chi2.ppf(kept, 1), 3)) / kept
+    return float(distributions.chi2_cdf(distributions.chi2_quantile(kept, 1), 3)) / kept

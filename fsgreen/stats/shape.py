@@ -7,8 +7,8 @@ import math
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
 from fsgreen.stats.sample import LEVEL, Floats, constant, sample_of
 
@@ -40,8 +40,8 @@ def normality_p(values: ArrayLike) -> float:
     if sample.size < 3 or constant(sample):
         return math.nan
     if sample.size > LARGEST_SHAPIRO:
-        return float(distributions.normaltest(sample).pvalue)
-    return float(distributions.shapiro(sample).pvalue)
+        return float(scipy.stats.normaltest(sample).pvalue)
+    return float(scipy.stats.shapiro(sample).pvalue)
 
 
 def skewness_p(values: ArrayLike) -> float:

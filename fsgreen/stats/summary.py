@@ -5,14 +5,16 @@ How often each interval covers the truth is in docs/statistics.md, and `stats.co
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.sample import sample_of
 
 
@@ -100,9 +102,7 @@ def median_ci(values: ArrayLike, level: float = 0.95) -> Estimate:
     sample = np.sort(sample_of(values))
     n = sample.size
     median = float(np.median(sample))
-    rank = int(distributions.binom.ppf((1 - level) / 2, n, 0.5))
-    if distributions.binom.cdf(rank, n, 0.5) > (1 - level) / 2:
-        rank -= 1
+    rank = _rank(n, level)
     if rank < 0:
         return Estimate.without_interval(median, n)
     return Estimate(median, float(sample[rank]), float(sample[n - 1 - rank]), n)
@@ -162,5 +162,13 @@ def variation(values: ArrayLike) -> Variation:
     return Variation(100 * float(sample.std(ddof=1)) / mean, 100 * spread / mean, p5, p95)
 
 
+@functools.cache
+def _rank(n: int, level: float) -> int:
+    """Return the rank of the lower bound, from 0; negative if there is none."""
+    outside = (1 - level) / 2
+    rank = int(scipy.stats.binom.ppf(outside, n, 0.5))
+    return rank - 1 if scipy.stats.binom.cdf(rank, n, 0.5) > outside else rank
+
+
 def _t_quantile(level: float, degrees: int) -> float:
-    return float(distributions.t.ppf(0.5 + level / 2, degrees))
+    return float(distributions.t_quantile(0.5 + level / 2, degrees))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.sample import Floats
 
 
@@ -59,7 +59,7 @@ def random_effects(
     value = float(weights @ effects / weights.sum())
     factor = max(1.0, float(weights @ (effects - value) ** 2) / (k - 1))
     mean_error = math.sqrt(factor / weights.sum())
-    quantile = float(distributions.t.ppf(0.5 + level / 2, k - 1))
+    quantile = float(distributions.t_quantile(0.5 + level / 2, k - 1))
     next_error = math.sqrt(variance + mean_error**2)
     return Together(
         value,
@@ -79,5 +79,5 @@ def _same_p(apart: float, shares: Floats, degrees: Floats) -> float:
     unsure = float(((1 - shares) ** 2 / degrees).sum())
     statistic = apart / (k - 1) / (1 + 2 * (k - 2) / (k**2 - 1) * unsure)
     if unsure == 0:
-        return float(distributions.chi2.sf(apart, k - 1))
-    return float(distributions.f.sf(statistic, k - 1, (k**2 - 1) / (3 * unsure)))
+        return float(distributions.chi2_tail(apart, k - 1))
+    return float(distributions.f_tail(statistic, k - 1, (k**2 - 1) / (3 * unsure)))

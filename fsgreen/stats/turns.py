@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats as distributions
 
+from fsgreen.stats import distributions
 from fsgreen.stats.repetition import variance_components
 
 FEWEST_WINDOWS = 8
@@ -72,7 +72,7 @@ class TurnComponents:
         degrees = (self.cells - 1) * (blocks - 1)
         if degrees < 1:
             return math.nan
-        quantile = float(distributions.t.ppf(0.5 + level / 2, degrees))
+        quantile = float(distributions.t_quantile(0.5 + level / 2, degrees))
         of_trial = math.hypot(self.making_percent, self.window_percent / math.sqrt(windows))
         return 100 * math.expm1(quantile * math.sqrt(2 / blocks) * of_trial / 100)
 

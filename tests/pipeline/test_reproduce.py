@@ -40,8 +40,7 @@ def current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(params, "studies", lambda: ["s"])
     for name, stub in {
-        "Ledger": SimpleNamespace(opened=lambda: ledger),
-        "write_digests": lambda: None,
+        "_opened": lambda: ledger,
         "_compare_plans": lambda campaign: None,
     }.items():
         monkeypatch.setattr(reproduction, name, stub)

@@ -9,10 +9,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from scipy import stats as distributions
 
 from fsgreen.claims import Band, Part, undecided
-from fsgreen.stats import LEVEL, Estimate
+from fsgreen.stats import LEVEL, Estimate, distributions
 
 ENOUGH = 0.8
 """A part with this power or more is decidable."""
@@ -115,14 +114,14 @@ def with_power(part: Part, bound: float) -> Part:
 
 @cache
 def _t(degrees: float) -> float:
-    return float(distributions.t.ppf(1 - LEVEL / 2, degrees))
+    return float(distributions.t_quantile(1 - LEVEL / 2, degrees))
 
 
 @cache
 def _spread(degrees: float) -> NDArray[np.float64]:
     """Return quantiles of the estimated standard error over the true one."""
     quantiles = (np.arange(NODES) + 0.5) / NODES
-    return np.sqrt(distributions.chi2.ppf(quantiles, degrees) / degrees)
+    return np.sqrt(distributions.chi2_quantile(quantiles, degrees) / degrees)
 
 
 def _log(end: float) -> float:

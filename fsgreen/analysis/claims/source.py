@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
 
 from fsgreen import stats
 from fsgreen.analysis.cells import is_steady
@@ -25,6 +24,7 @@ from fsgreen.design import Cell, Plan, metrics
 from fsgreen.design.metrics import THROUGHPUT
 from fsgreen.errors import FsgreenError, unknown
 from fsgreen.reduce import at, factors_of
+from fsgreen.stats import distributions
 
 Numbers = Sequence[Mapping[str, Any]]
 """The published numbers of a claim."""
@@ -282,6 +282,6 @@ def _deviation(values: pd.Series) -> stats.Estimate:
     n, share = len(values), float(values.std() / values.mean())
     if n < stats.MIN_BLOCKS:
         return stats.Estimate.without_interval(share, n)
-    tails = distributions.chi2.ppf([1 - stats.LEVEL / 2, stats.LEVEL / 2], n - 1)
+    tails = distributions.chi2_quantile([1 - stats.LEVEL / 2, stats.LEVEL / 2], n - 1)
     low, high = (share * math.sqrt((n - 1) / tail) for tail in tails)
     return stats.Estimate(share, low, high, n)

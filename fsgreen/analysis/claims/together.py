@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any, get_args
 
 import pandas as pd
-from scipy import stats as distributions
+import scipy
 
 from fsgreen import stats
 from fsgreen.analysis.claims.clocks import COMPUTED, model_error_percent, once
@@ -144,7 +144,7 @@ def _alike(verdicts: Sequence[str]) -> str:
     """
     told = [verdict for verdict in verdicts if verdict not in UNDECIDED] or verdicts
     if len({*told}) == 1:
-        chance = distributions.binom.sf(len(told) - 1, len(verdicts), stats.LEVEL / 2)
+        chance = scipy.stats.binom.sf(len(told) - 1, len(verdicts), stats.LEVEL / 2)
         return "inconclusive" if told[0] in REFUSED and chance > stats.LEVEL else told[0]
     return DISAGREE if {*told} - {*UNDECIDED} else "inconclusive"
 

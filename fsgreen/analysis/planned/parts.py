@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scipy import optimize
+import scipy
 
 from fsgreen.analysis.claims.assay import ENOUGH, Precision, power
 from fsgreen.analysis.claims.declared import Claims
@@ -129,5 +129,5 @@ def widest_percent(target: Band, bound: float) -> float:
         return math.nan
     if spare(most) > 0:
         return math.inf
-    error = float(optimize.brentq(spare, least, most, xtol=1e-6))
+    error = float(scipy.optimize.brentq(spare, least, most, xtol=1e-6))
     return 100 * math.expm1(Precision(error, MANY).half)

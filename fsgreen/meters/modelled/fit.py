@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import Floats
@@ -267,7 +267,9 @@ def _half_widths(design: Floats, power_w: Floats, values: Floats, resolution_w: 
     square = float(np.sum((power_w - design @ values) ** 2)) / degrees
     covariance = max(square, _rounding(resolution_w)) * np.linalg.inv(active.T @ active)
     half_widths = np.zeros(len(values))
-    half_widths[free] = stats.t.ppf((1 + CONFIDENCE) / 2, degrees) * np.sqrt(np.diag(covariance))
+    half_widths[free] = special.stdtrit(degrees, (1 + CONFIDENCE) / 2) * np.sqrt(
+        np.diag(covariance)
+    )
     return half_widths
 
 
