@@ -27,8 +27,8 @@ __all__ = [
 def audit(tree: Tree = HERE) -> dict[str, Any]:
     """Return what can be read about the machine; what cannot be read is None, never a guess.
 
-    Takes some hundredths of a second, most of them for `speed_loops_s`. It starts no program after its
-    first call in a process.
+    Takes some hundredths of a second, most of them for `speed_loops_s`. It starts no program after
+    its first call in a process.
     """
     return {
         "fsgreen": __version__,
