@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds the wheels of the engine that are shipped, one for each kind of machine, and puts them
 # into the DVC store. To be repeated whenever engine/digest.sh prints another digest than the one
-# that is shipped, which a test tells.
-# Needs what ./run makes (.venv), rustup, and the package registries; takes some minutes.
+# that is shipped, which a test tells. They pass their tests first: a push then runs these where
+# they are others than those.
+# Needs what ./run makes (.venv), rustup, and the package registries; takes a quarter of an hour.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,6 +19,7 @@ PATH=$PWD/build/ship/bin:$PATH
 # shellcheck disable=SC2086 # words
 rustup target add $targets
 
+engine/test.sh
 python engine/notice.py
 digest=$(engine/digest.sh)
 rm -rf "$wheels"
@@ -37,6 +39,8 @@ done
 cat >"$wheels/built-from.json" <<TXT
 {
   "source_sha256": "$digest",
+  "tested_sha256": "$(engine/digest.sh --tests)",
+  "tested_on": "$(uname -m)",
   "rustc": "$(rustc --version)",
   "tools": "$tools"
 }

@@ -1,6 +1,7 @@
 """One set of dependencies, three doors: pyproject.toml, requirements.lock, environment.yml."""
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -256,6 +257,38 @@ def test_what_is_started_beside_the_tests_ignores_no_signal(tmp_path: Path) -> N
     (ignored,) = re.findall(r"^SigIgn:\s+([0-9a-f]+)$", done.stdout, flags=re.MULTILINE)
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):
         assert not int(ignored, 16) >> (number - 1) & 1, number.name
+
+
+@pytest.mark.parametrize("tested", ["digest", "that of before"])
+def test_the_own_tests_of_a_shipped_engine_run_where_it_or_they_changed(
+    tmp_path: Path, tested: str
+) -> None:
+    """A push took minutes for what had passed; and an engine that changed must not pass unseen."""
+    programs = {
+        ".venv/bin/python": f'exec {sys.executable} "$@"',
+        **dict.fromkeys((".venv/bin/pytest", ".venv/bin/ruff", ".venv/bin/mypy"), "exit 0"),
+        ".venv/bin/cargo": "echo cargo 1.85.0",
+        ".venv/bin/cc": "exit 0",
+        "engine/digest.sh": "echo digest",
+        "engine/test.sh": "echo the engine runs its tests",
+    }
+    stand_in(tmp_path, programs)
+    (tmp_path / ".venv" / "engine-from").write_text("digest shipped\n")
+    record = {"tested_sha256": tested, "tested_on": os.uname().machine}
+    (tmp_path / "data" / "engine").mkdir(parents=True)
+    (tmp_path / "data" / "engine" / "built-from.json").write_text(json.dumps(record))
+    environment = {k: v for k, v in os.environ.items() if k != "FSGREEN_NIGHTLY"}
+    for nightly in ({}, {"FSGREEN_NIGHTLY": "1"}):
+        done = subprocess.run(
+            [tmp_path / "run", "test", "tests/meters"],
+            env=environment | {"HOME": f"{tmp_path}"} | nightly,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        ran = "the engine runs its tests" in done.stdout
+        assert ran == (tested != "digest" or bool(nightly)), done.stderr
 
 
 @pytest.fixture
