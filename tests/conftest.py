@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ EXAMPLES = 100 if "FSGREEN_NIGHTLY" in os.environ else 40
 settings.register_profile("fsgreen", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("fsgreen")
 
+sys.modules.setdefault("rfc3987_syntax", None)  # as fsgreen.pipeline has it, and why
 os.environ["MPLBACKEND"] = "Agg"
 os.environ["COLUMNS"] = "100"
 # A shell starts background jobs with Ctrl-C ignored, and they pass that on to the harnesses here.
