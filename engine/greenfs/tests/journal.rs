@@ -17,7 +17,7 @@ const NEW: New = New {
 };
 
 /// No journal is longer while there are few files. Bytes.
-const LONGEST_B: u64 = 4 << 20;
+const LONGEST_B: u64 = 8 << 20;
 
 /// A long name makes a long line.
 fn name(number: usize) -> String {

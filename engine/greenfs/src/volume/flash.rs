@@ -17,10 +17,10 @@ pub(super) const CHECKPOINT: &str = "checkpoint";
 pub const JOURNAL: &str = "journal";
 
 /// A journal that is longer than this, and than what the last checkpoint had, is begun anew. Bytes.
-const JOURNAL_MOST_B: u64 = 1 << 20;
+const JOURNAL_MOST_B: u64 = 4 << 20;
 
 /// One that is so many times as long is begun anew at once, whoever waits for it.
-const JOURNAL_LONGEST: u64 = 4;
+const JOURNAL_LONGEST: u64 = 2;
 
 /// Identities from here on are of devices, sockets and pipes, for as long as the volume is open.
 pub(super) const OTHERS_FROM: u64 = 1 << 62;
