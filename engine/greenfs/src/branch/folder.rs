@@ -97,6 +97,12 @@ impl Folder {
         sys::open_name(&folder, name)
     }
 
+    /// What the file system says of what a path stands for.
+    pub fn status(&self, path: &Path) -> io::Result<libc::stat64> {
+        let (folder, name) = self.folders.above(path)?;
+        sys::look_at(&folder, name)
+    }
+
     /// Open a file that is there, by the flags of open(2).
     pub fn open_file(&self, path: &Path, flags: i32) -> io::Result<File> {
         let (folder, name) = self.folders.above(path)?;

@@ -1,5 +1,6 @@
 //! The whole state as one line.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -8,11 +9,11 @@ use crate::journal::frame;
 use crate::protocol::{Behind, Catalogue, Node, NodeId, Role, State};
 
 #[derive(Serialize, Deserialize)]
-struct Checkpoint {
+struct Checkpoint<'a> {
     seq: u64,
     next_node: u64,
-    nodes: BTreeMap<NodeId, Node>,
-    behind: BTreeMap<Role, Behind>,
+    nodes: Cow<'a, BTreeMap<NodeId, Node>>,
+    behind: Cow<'a, BTreeMap<Role, Behind>>,
 }
 
 /// The text of a state.
@@ -20,8 +21,8 @@ pub fn written(state: &State) -> std::io::Result<Vec<u8>> {
     frame::line(&Checkpoint {
         seq: state.seq,
         next_node: state.next_node,
-        nodes: state.catalogue.nodes().clone(),
-        behind: state.behind.clone(),
+        nodes: Cow::Borrowed(state.catalogue.nodes()),
+        behind: Cow::Borrowed(&state.behind),
     })
 }
 
@@ -31,8 +32,8 @@ pub fn read(text: &[u8]) -> Option<State> {
     let state = State {
         seq: checkpoint.seq,
         next_node: checkpoint.next_node,
-        catalogue: Catalogue::of(checkpoint.nodes),
-        behind: checkpoint.behind,
+        catalogue: Catalogue::of(checkpoint.nodes.into_owned()),
+        behind: checkpoint.behind.into_owned(),
     };
     let last = state.catalogue.nodes().keys().next_back();
     let is_new = last.is_none_or(|last| last.0 < state.next_node);

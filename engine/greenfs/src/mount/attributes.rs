@@ -1,9 +1,9 @@
 //! What the kernel is told of a node, and what it changes of one.
 
-use std::fs::{File, Metadata, Permissions, set_permissions};
+use std::fs::{File, Permissions, set_permissions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -101,26 +101,37 @@ fn time(wish: Option<TimeOrNow>) -> Time {
 }
 
 /// What the kernel is told of a node.
-pub fn attributes(id: NodeId, found: &Metadata) -> FileAttr {
-    let device = found.rdev();
-    let (major, minor) = (libc::major(device), libc::minor(device));
+pub fn attributes(id: NodeId, found: &libc::stat64) -> FileAttr {
+    let (major, minor) = (libc::major(found.st_rdev), libc::minor(found.st_rdev));
     FileAttr {
         ino: INodeNo(id.0),
-        size: found.size(),
-        blocks: found.blocks(),
-        atime: at(found.atime(), found.atime_nsec()),
-        mtime: at(found.mtime(), found.mtime_nsec()),
-        ctime: at(found.ctime(), found.ctime_nsec()),
+        size: found.st_size as u64,
+        blocks: found.st_blocks as u64,
+        atime: at(found.st_atime, found.st_atime_nsec),
+        mtime: at(found.st_mtime, found.st_mtime_nsec),
+        ctime: at(found.st_ctime, found.st_ctime_nsec),
         crtime: UNIX_EPOCH,
-        kind: FileType::from_std(found.file_type()).unwrap_or(FileType::RegularFile),
-        perm: (found.mode() & MODE) as u16,
-        nlink: found.nlink() as u32,
-        uid: found.uid(),
-        gid: found.gid(),
+        kind: kind(found.st_mode),
+        perm: (found.st_mode & MODE) as u16,
+        nlink: found.st_nlink as u32,
+        uid: found.st_uid,
+        gid: found.st_gid,
         // As the kernel's new_encode_dev has it.
         rdev: (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12),
-        blksize: found.blksize() as u32,
+        blksize: found.st_blksize as u32,
         flags: 0,
+    }
+}
+
+fn kind(mode: u32) -> FileType {
+    match mode & libc::S_IFMT {
+        libc::S_IFDIR => FileType::Directory,
+        libc::S_IFLNK => FileType::Symlink,
+        libc::S_IFBLK => FileType::BlockDevice,
+        libc::S_IFCHR => FileType::CharDevice,
+        libc::S_IFIFO => FileType::NamedPipe,
+        libc::S_IFSOCK => FileType::Socket,
+        _ => FileType::RegularFile,
     }
 }
 

@@ -15,15 +15,15 @@ use crate::protocol::NodeId;
 use crate::volume::{Flash, absent, complete};
 
 impl Tree {
-    /// What the kernel is told of a node that was reached.
-    pub fn shown(&self, flash: &Flash<Folder>, id: NodeId, reached: &File) -> io::Result<FileAttr> {
-        let mut shown = attributes(id, &reached.metadata()?);
+    /// What the kernel is told of a node that was looked at.
+    pub fn shown(&self, flash: &Flash<Folder>, id: NodeId, found: &libc::stat64) -> FileAttr {
+        let mut shown = attributes(id, found);
         if let (Some(_), Ok(node)) = (flash.part(id), flash.node(id)) {
             shown.perm = node.attributes.mode as u16;
             shown.mtime = moment(node.attributes.modified_ns);
             shown.ctime = moment(node.changed_ns);
         }
-        Ok(shown)
+        shown
     }
 
     /// Open a file that is not whole.

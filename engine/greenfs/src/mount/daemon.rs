@@ -215,7 +215,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let mut flash = shared.flash();
     ended
         .and_then(|()| flash.settle())
-        .and_then(|()| flash.ripen())
+        .and_then(|()| flash.ripen_all())
         .map_err(|error| {
             let next = "mount again: what was done is found then";
             Fault::new(

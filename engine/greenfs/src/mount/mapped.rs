@@ -10,7 +10,7 @@ use crate::mount::shared::Shared;
 const AT_ONCE: usize = 256;
 
 /// Then others have flash for so long.
-const TURN: Duration = Duration::from_micros(100);
+pub const TURN: Duration = Duration::from_micros(100);
 
 /// How often it is looked whether somebody still has memory of a file that was closed.
 pub const LOOK: Duration = Duration::from_secs(10);

@@ -12,6 +12,7 @@ use crate::mount::errors::error;
 use crate::mount::handles::Listing;
 use crate::mount::tree::{Tree, node};
 use crate::protocol::{Kind, Node, NodeId};
+use crate::sys;
 use crate::volume::Flash;
 
 /// The longest name of a file. Bytes.
@@ -41,10 +42,10 @@ impl Tree {
         let reached = self.reach(&flash, id)?;
         if flash.part(id).is_some() && flash.node(id).is_ok() {
             self.dress_part(&mut flash, id, &reached, wish)?;
-            let shown = self.shown(&flash, id, &reached);
+            let shown = self.shown(&flash, id, &sys::status(&reached)?);
             drop(flash);
             self.standings.poke();
-            return shown;
+            return Ok(shown);
         }
         wish.fulfil(&reached)?;
         // To look at a link would change when it was last read; no branch has its times.
@@ -54,7 +55,7 @@ impl Tree {
         }
         drop(flash);
         self.standings.poke();
-        Ok(attributes(id, &reached.metadata()?))
+        Ok(attributes(id, &sys::status(&reached)?))
     }
 
     /// Make a node by `make`, and say what it is.

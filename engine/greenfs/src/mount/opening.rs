@@ -19,6 +19,7 @@ use crate::mount::errors::errno;
 use crate::mount::handles::{Open, Way, is_shared};
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
+use crate::sys;
 use crate::volume::Flash;
 
 /// Of files that are open for writing here, whatever the programs may.
@@ -110,7 +111,7 @@ impl Tree {
             file.set_permissions(Permissions::from_mode(mode))?;
             flash.note_attributes(id)?;
         }
-        let attributes = attributes(id, &file.metadata()?);
+        let attributes = attributes(id, &sys::status(&file)?);
         Ok((id, file, attributes))
     }
 

@@ -1,5 +1,5 @@
 //! Looks after what comes with time: those that wait for a branch, files whose times come to tell further
-//! changes, and files whose memory is let go of.
+//! changes, files whose memory is let go of, and the journal, which grows long.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::mount::mapped;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
+use crate::volume::{Access, RIPEN_AT_ONCE};
 
 /// Without such a file, nothing comes of itself for so long.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -25,10 +26,31 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
             standings.rest(Duration::from_secs(1));
             // What fails here fails again where it is needed.
             let is_more = mapped::let_go(&shared).unwrap_or(false);
-            let _ = shared.flash().ripen();
+            ripen(&shared);
+            begin_journal_anew(&shared);
             if is_more {
                 standings.poke();
             }
         }
     });
+}
+
+/// Write down the times that tell further changes now, while others have flash in turn.
+fn ripen(shared: &Shared) {
+    let ids = shared.flash().ripe();
+    for some in ids.chunks(RIPEN_AT_ONCE) {
+        let _ = shared.flash().ripen(some);
+        if some.len() == RIPEN_AT_ONCE {
+            thread::sleep(mapped::TURN);
+        }
+    }
+}
+
+/// Put a checkpoint in the place of a long journal. Most of what it takes to make flash durable for that is
+/// done while others go on.
+fn begin_journal_anew(mut shared: &Shared) {
+    let is_long = shared.flash().has_long_journal();
+    if is_long && shared.sync().is_ok() {
+        let _ = shared.flash().compact();
+    }
 }

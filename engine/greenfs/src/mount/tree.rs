@@ -20,6 +20,7 @@ use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
 use crate::mount::uses::Uses;
 use crate::protocol::NodeId;
+use crate::sys;
 use crate::volume::{Flash, New};
 
 pub struct Tree {
@@ -74,7 +75,11 @@ impl Tree {
     }
 
     pub fn attributes(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<FileAttr> {
-        self.shown(flash, id, &self.reach(flash, id)?)
+        let found = match flash.path(id) {
+            Ok(path) => flash.store().status(&path),
+            Err(_) => sys::status(&self.reach(flash, id)?),
+        };
+        Ok(self.shown(flash, id, &found?))
     }
 
     /// Who is to own what a program makes.

@@ -12,7 +12,9 @@ mod calls;
 mod names;
 
 use calls::{c_path, checked};
-pub use names::{link_node, look_at, make_node, open_at, open_below, open_name, rename_to_free};
+pub use names::{
+    link_node, look_at, make_node, open_at, open_below, open_name, rename_to_free, status,
+};
 
 /// Make all of a file system durable.
 pub fn sync_file_system(folder: &File) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! What the kernel does with names: in a folder that is open, so that no link can lead elsewhere, and by paths.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -79,10 +79,18 @@ pub fn open_name(folder: &impl AsFd, name: &OsStr) -> io::Result<File> {
 
 /// Look at what a name in an open folder stands for, not through a symbolic link.
 pub fn look_at(folder: &impl AsFd, name: &OsStr) -> io::Result<libc::stat64> {
-    let name = c_path(Path::new(name))?;
+    status_at(folder, &c_path(Path::new(name))?, libc::AT_SYMLINK_NOFOLLOW)
+}
+
+/// Look at what is open.
+pub fn status(node: &impl AsFd) -> io::Result<libc::stat64> {
+    status_at(node, c"", libc::AT_EMPTY_PATH)
+}
+
+fn status_at(folder: &impl AsFd, name: &CStr, flags: i32) -> io::Result<libc::stat64> {
     // SAFETY: zeros are a valid structure, which the call fills in.
     let mut found: libc::stat64 = unsafe { std::mem::zeroed() };
-    let (folder, flags) = (folder.as_fd().as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+    let folder = folder.as_fd().as_raw_fd();
     // SAFETY: the descriptor is open; the name is a valid string, and the structure is valid for the call.
     checked(unsafe { libc::fstatat64(folder, name.as_ptr(), &raw mut found, flags) })?;
     Ok(found)

@@ -17,7 +17,10 @@ pub(super) const CHECKPOINT: &str = "checkpoint";
 pub const JOURNAL: &str = "journal";
 
 /// A journal that is longer than this, and than what the last checkpoint had, is begun anew. Bytes.
-const JOURNAL_MOST_B: u64 = 1 << 20;
+const JOURNAL_MOST_B: u64 = 4 << 20;
+
+/// One that is so many times as long is begun anew at once, whoever waits for it.
+const JOURNAL_LONGEST: u64 = 2;
 
 /// Identities from here on are of devices, sockets and pipes, for as long as the volume is open.
 pub(super) const OTHERS_FROM: u64 = 1 << 62;
@@ -100,10 +103,19 @@ impl<S: Store> Flash<S> {
         self.state.apply(record).map_err(io::Error::other)?;
         self.is_broken = false;
         self.journal_b += line.len() as u64;
-        if self.journal_b > JOURNAL_MOST_B.max(self.checkpoint_b) {
-            self.compact()?;
+        match self.journal_b > JOURNAL_LONGEST * self.journal_most_b() {
+            true => self.compact(),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    fn journal_most_b(&self) -> u64 {
+        JOURNAL_MOST_B.max(self.checkpoint_b)
+    }
+
+    /// Whether the journal is to be begun anew, when nobody waits for that.
+    pub fn has_long_journal(&self) -> bool {
+        self.journal_b > self.journal_most_b()
     }
 
     /// See that the journal has all that was done.
@@ -152,52 +164,6 @@ impl<S: Store> Flash<S> {
         gone.into_iter().try_for_each(|id| self.forget_part(id))
     }
 
-    fn note_fresh(&mut self, seq: u64, change: &Change) {
-        match change {
-            Change::Write(id, ..) => drop(self.fresh.entry(*id).or_insert(seq)),
-            Change::Nodes(nodes) => {
-                for (id, node) in nodes {
-                    let is_fresh = |node: &Node| node.kind == Kind::File && node.changed_ns == 0;
-                    match node.as_ref().is_some_and(is_fresh) {
-                        true => drop(self.fresh.entry(*id).or_insert(seq)),
-                        false => drop(self.fresh.remove(id)),
-                    }
-                }
-            }
-            _ => (),
-        }
-    }
-
-    /// Write down the times of files that now tell further changes. Without that they count as
-    /// changed when the volume is opened.
-    pub fn ripen(&mut self) -> io::Result<()> {
-        let ids = self.fresh.keys().copied();
-        let ripe: Vec<NodeId> = ids.filter(|id| !self.is_changing(*id)).collect();
-        let noted = ripe.into_iter().map(|id| self.note_file(id).map(drop));
-        noted.fold(Ok(()), io::Result::and)
-    }
-
-    /// Whether a file is being written to, or was since its time was written down.
-    pub(super) fn is_at_work(&self, id: NodeId) -> bool {
-        self.written.contains(&id) || self.writing.contains_key(&id)
-    }
-
-    /// The same, or it may change without a word.
-    fn is_changing(&self, id: NodeId) -> bool {
-        self.is_at_work(id) || self.shared.contains_key(&id)
-    }
-
-    /// When flash last changed a node, as far as that is to be written down now: 0 if it tells no further
-    /// changes.
-    pub(super) fn changed_ns(&self, id: NodeId, found: &Found) -> i64 {
-        let known = self.state.catalogue.get(id);
-        match known.filter(|_| self.is_at_work(id)) {
-            _ if self.shared.contains_key(&id) => 0,
-            Some(node) => node.changed_ns,
-            None => found.changed_ns,
-        }
-    }
-
     /// An identity that was never given.
     pub(super) fn new_id(&mut self, kind: &Kind) -> NodeId {
         match kind {
@@ -210,7 +176,7 @@ impl<S: Store> Flash<S> {
     }
 
     /// Put a checkpoint in the place of the journal.
-    pub(super) fn compact(&mut self) -> io::Result<()> {
+    pub fn compact(&mut self) -> io::Result<()> {
         self.sync_all()?;
         let text = checkpoint::written(&self.state)?;
         replace(&mut self.store, &own(CHECKPOINT), &text)?;
@@ -220,68 +186,6 @@ impl<S: Store> Flash<S> {
         self.journal_b = 0;
         self.note_durable(self.state.seq);
         Ok(())
-    }
-
-    /// Write down the sizes and times of the files that were written to.
-    pub fn settle(&mut self) -> io::Result<()> {
-        self.check_journal()?;
-        let mut ids: Vec<_> = self.written.iter().copied().collect();
-        ids.sort();
-        ids.into_iter().try_for_each(|id| self.note_written(id))
-    }
-
-    /// Write down the size and time of a file, if it was written to.
-    pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
-        if !self.written.remove(&id) {
-            return Ok(());
-        }
-        let noted = self
-            .check_journal()
-            .and_then(|()| self.note_ranges(id))
-            .and_then(|()| self.note(id, true));
-        if self.is_broken {
-            self.written.insert(id); // whoever closes it later is told, too
-        }
-        noted.map(drop)
-    }
-
-    /// Write down that a file changed, if it did, and nobody said so. Returns whether.
-    pub fn note_file(&mut self, id: NodeId) -> io::Result<bool> {
-        self.note(id, false)
-    }
-
-    /// The same. What of a file is other that was written to here is known, unless it is shared.
-    fn note(&mut self, id: NodeId, was_written: bool) -> io::Result<bool> {
-        let catalogue = &self.state.catalogue;
-        let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
-            return Ok(false);
-        };
-        if self.parts.contains_key(&id) {
-            return Ok(false); // nobody changes it before it is whole
-        }
-        let found = self.store.look(&path)?;
-        let found = found.filter(|found| found.inode == node.inode && found.kind == node.kind);
-        let Some(found) = found else {
-            return Err(io::Error::other(format!(
-                "{} was changed by another program; begin again",
-                path.display()
-            )));
-        };
-        let mut now = node.clone();
-        now.attributes = found.attributes;
-        now.changed_ns = self.changed_ns(id, &found);
-        let is_changed = !node.expected().is(&found);
-        let is_other = match was_written {
-            true => self.shared.contains_key(&id),
-            false => is_changed,
-        };
-        if is_other {
-            now.version = self.state.seq + 1;
-        }
-        if *node != now {
-            self.record(Change::Nodes(vec![(id, Some(now))]))?;
-        }
-        Ok(is_changed)
     }
 
     pub(super) fn behind(&self, role: Role) -> Option<&Behind> {

@@ -73,7 +73,7 @@ impl<S: Store> Flash<S> {
         self.check_journal()?;
         let is_first = !self.is_at_work(id);
         *self.writing.entry(id).or_default() += 1;
-        let noted = match is_first {
+        let noted = match is_first && !self.is_unwritten(id) {
             // What others did to it on flash would pass for what is written now.
             true => self.note_file(id).map(drop),
             false => Ok(()),
@@ -110,13 +110,24 @@ impl<S: Store> Flash<S> {
         if self.state.catalogue.get(id).is_none() {
             return Ok(());
         }
-        if !self.written.contains(&id) || !self.has_noted(id, &(0..0)) {
+        if self.is_unwritten(id) {
+            self.written.insert(id);
+        } else if !self.written.contains(&id) || !self.has_noted(id, &(0..0)) {
             self.record(Change::Write(id, range.start, range.end))?;
             self.written.insert(id);
         } else if !self.has_noted(id, range) {
             self.unnoted.insert(id, range.clone());
         }
         Ok(())
+    }
+
+    /// Whether a file is empty, as far as the journal says, and no branch has it. That it is written to goes
+    /// without saying then: its new size tells that, and every branch gets all of it.
+    fn is_unwritten(&self, id: NodeId) -> bool {
+        let node = self.state.catalogue.get(id);
+        let is_empty = node.is_some_and(|node| node.attributes.size == 0);
+        let mut behind = self.state.behind.values();
+        is_empty && !self.shared.contains_key(&id) && behind.all(|its| its.lacks_all(id))
     }
 
     /// Whether it is written down for all branches that these bytes of a file may be other.

@@ -10,6 +10,7 @@ mod left;
 mod memory;
 mod mortal;
 mod mounted;
+mod new_files;
 mod operation;
 mod overwritten;
 mod parts;
