@@ -223,7 +223,7 @@ def _tail(cell: pd.DataFrame, least_n: int | None) -> dict[str, Any]:
     shape, skewness_p, dip_p, low, high = stats.TOO_FEW, *(math.nan,) * 4
     if len(rates):
         shape, skewness_p, dip_p = stats.shape(rates), stats.skewness_p(rates), stats.dip_p(rates)
-    above, below = THROUGHPUT.totals(cell.loc[rates.index])
+    above, below = THROUGHPUT.totals(cell.loc[rates.index, [*THROUGHPUT.needs, THROUGHPUT.column]])
     if len(rates) and (above > 0).all():
         studentised = stats.studentised_ratio(above, below)
         low, high = studentised.low, studentised.high

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis.cells import is_steady
-from fsgreen.analysis.scatter import TREATMENTS, Group, conditions, groups_of, totals
+from fsgreen.analysis.scatter import TREATMENTS, Group, conditions, groups_of
 from fsgreen.design import Cell, factors
 from fsgreen.design.columns import EFFECTS
 from fsgreen.design.metrics import USUAL, Metric
@@ -116,7 +116,7 @@ def _rows(
     results = {
         metric: _compared(group, metric, candidate, baseline, bounds)
         for metric in group.compared_by
-        if all(len(totals(cell, metric)) for cell in (subject, reference))
+        if all(len(group.totals(cell, metric)) for cell in (candidate, baseline))
     }
     for metric, result in results.items():
         yield {
@@ -142,7 +142,7 @@ def _compared(
     group: Group, metric: Metric, candidate: Cell, baseline: Cell, bounds: Mapping[str, float]
 ) -> stats.Comparison:
     """Return the comparison of two cells in a metric, by common blocks if blocks are known."""
-    subject, reference = (totals(group.cell(cell), metric) for cell in (candidate, baseline))
+    subject, reference = (group.totals(cell, metric) for cell in (candidate, baseline))
     bound = bounds.get("equivalence_percent", math.nan) / 100
     model = group.model(metric)
     if model is None:

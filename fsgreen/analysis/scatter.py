@@ -12,6 +12,7 @@ import pandas as pd
 
 from fsgreen import stats
 from fsgreen.analysis import configuration
+from fsgreen.analysis.kept import kept
 from fsgreen.design import Cell, metrics
 from fsgreen.design.metrics import USUAL, Metric
 from fsgreen.errors import FsgreenError
@@ -35,10 +36,8 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
     Raises FsgreenError if the trials are of several cells, for example with a warm and a cold
     cache.
     """
-    chosen = least_set(
-        trials[(trials["workload"] == workload) & at(trials, cell) & trials["load_ops_s"].isna()],
-        cell,
-    )
+    of_cell = at(trials, {"workload": workload, **cell}) & trials["load_ops_s"].isna()
+    chosen = least_set(trials, of_cell, cell)
     for name in conditions(factors_of(trials), cell):
         if chosen[name].nunique(dropna=False) > 1:
             levels = ", ".join(sorted(map(str, chosen[name].unique())))
@@ -49,13 +48,17 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
     return totals(chosen, metrics.get(metric))
 
 
-def least_set(trials: pd.DataFrame, cell: Cell) -> pd.DataFrame:
-    """Return the trials that set no factor beyond those of the cell; all if every trial sets it."""
+def least_set(trials: pd.DataFrame, among: pd.Series, cell: Cell) -> pd.DataFrame:
+    """Return the trials of `among` that set no factor beyond those of the cell.
+
+    All of them if every one sets it. A table is taken once: with all its columns that is slow.
+    """
+    chosen = among.to_numpy()
     for name in factors_of(trials):
-        unset = trials[name].isna()
-        if name not in cell and unset.any():
-            trials = trials[unset]
-    return trials
+        if name not in cell:
+            unset = chosen & trials[name].isna().to_numpy()
+            chosen = unset if unset.any() else chosen
+    return trials if chosen.all() else trials[chosen]
 
 
 def total(sample: pd.DataFrame) -> stats.Estimate:
@@ -71,7 +74,8 @@ def totals(cell: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     """
     above, below = metric.totals(cell)
     table = pd.DataFrame({"block": cell["block"], "above": above, "below": below})
-    return table.dropna(subset=["above", "below"])
+    known = table["above"].notna() & table["below"].notna()
+    return table if known.all() else table[known]
 
 
 def by_block(sample: pd.DataFrame) -> pd.Series:
@@ -107,6 +111,11 @@ class Group:
         if cell not in self._cells:
             self._cells[cell] = self.trials.iloc[self._places[cell]]
         return self._cells[cell]
+
+    @kept
+    def totals(self, cell: Cell, metric: Metric) -> pd.DataFrame:
+        """Return what `totals` does of a cell that was measured: every pair asks for a baseline."""
+        return totals(self.cell(cell), metric)
 
     def model(self, metric: Metric) -> stats.MixedModel | None:
         """Return the mixed model of a metric, made at the first call; None without known blocks."""

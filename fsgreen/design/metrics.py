@@ -67,7 +67,7 @@ class Metric:
         For a cost, or a rate that is zero, it is the arithmetic mean. Without a simulated SSD, its
         columns are lacking: then they are NaN.
         """
-        lacking = {*self.needs} & ({*OF_SSD} - {*trials})
+        lacking = [name for name in self.needs if name in OF_SSD and name not in trials]
         if lacking:
             trials = trials.assign(**dict.fromkeys(lacking, math.nan))
         if not (self.below and self._known_without_totals(trials)):

@@ -78,7 +78,7 @@ def factors_of(table: pd.DataFrame) -> list[str]:
 
     An empty one is a factor that the cell has no level of.
     """
-    return factors.names(table.columns)
+    return [name for name in factors.names() if name in table]
 
 
 def blocks_by_clock(trials: pd.DataFrame) -> pd.Series:

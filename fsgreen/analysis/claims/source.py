@@ -70,7 +70,7 @@ class Source:
         chosen = at(self.trials, cell)
         if "load_ops_s" in self.trials and "load_ops_s" not in cell:
             chosen &= self.trials["load_ops_s"].isna()
-        return least_set(self.trials[chosen], cell)
+        return least_set(self.trials, chosen, cell)
 
     @cached_property
     def _levels(self) -> set[Any]:
@@ -117,7 +117,7 @@ class Source:
         levels = {name: level for name, level in cell.items() if name != "workload"}
         known = metric in metrics.names()
         name = metric if known else "throughput"
-        chosen = sample(self.trials, cell["workload"], Cell(**levels), name)
+        chosen = sample(self.cell(cell), cell["workload"], Cell(**levels), name)
         if known:
             return chosen
         return chosen.assign(above=self.trials.loc[chosen.index, metric], below=1.0)
