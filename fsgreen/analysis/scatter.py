@@ -52,9 +52,10 @@ def sample(trials: pd.DataFrame, workload: str, cell: Cell, metric: str) -> pd.D
 def least_set(trials: pd.DataFrame, cell: Cell) -> pd.DataFrame:
     """Return the trials that set no factor beyond those of the cell; all if every trial sets it."""
     for name in factors_of(trials):
-        unset = trials[name].isna()
-        if name not in cell and unset.any():
-            trials = trials[unset]
+        if name not in cell:
+            unset = trials[name].isna().to_numpy()
+            if unset.any() and not unset.all():
+                trials = trials[unset]
     return trials
 
 
