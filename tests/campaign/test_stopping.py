@@ -27,6 +27,7 @@ CELLS = [
     Cell(workload="webserver", file_system="xfs", option="blk1k"),
 ]
 LEAST, MOST = 3, 6
+NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
 
 Act = Callable[[PlannedTrial], str | None]
 
@@ -132,13 +133,13 @@ def test_calm_cells_alone_end_with_the_minimum(measure: Callable[..., list[str]]
     assert record("demo")["blocks"] == []
 
 
-@pytest.mark.parametrize("seed", range(3 if "FSGREEN_NIGHTLY" in os.environ else 1))
+@pytest.mark.parametrize("seed", range(3 if NIGHTLY else 1))
 def test_stopped_at_any_trial_it_measures_and_decides_the_same(
     demo: str, measure: Callable[..., list[str]], plan: Plan, seed: int
 ) -> None:
     moments = random.Random(seed)
     while True:
-        left = moments.randint(1, 4)
+        left = moments.randint(1, 4 if NIGHTLY else 8)
 
         def interrupt(planned: PlannedTrial) -> None:
             nonlocal left
