@@ -88,9 +88,9 @@ def check_columns(table: pd.DataFrame, *, also: Iterable[str] = ()) -> pd.DataFr
     allowed = IDENTIFIERS | set(also)
     bare = [
         str(name)
-        for name, values in table.items()
-        if is_numeric_dtype(values)
-        and not is_bool_dtype(values)
+        for name, kind in zip(table.columns, table.dtypes, strict=True)
+        if is_numeric_dtype(kind)
+        and not is_bool_dtype(kind)
         and str(name).removeprefix(BASELINE) not in allowed
         and unit_of(str(name)) is None
     ]

@@ -111,10 +111,17 @@ OF_KIND = {
 """What a testbed of a kind says of itself beside."""
 
 
-def write_raw(
-    name, plan, *, power_w=250.0, ops=100, probes=None, kind="loop", testbed=(), workload=workload
-):
+def write_raw(name, plan, *, power_w=250.0, ops=100, workload=workload, **begun):
     """Write whole trial folders in which power is constant and every second does `ops` work."""
+    folder = begin(name, plan, **begun)
+    for planned in plan.trials:
+        work = workload(planned, ops)
+        write_trial(folder, name, plan, planned, power_w=power_w, ops=ops, workload=work)
+    return folder
+
+
+def begin(name, plan, *, probes=None, kind="loop", testbed=()):
+    """Write what a campaign has before its first trial."""
     folder = paths.raw(name)
     folder.mkdir(parents=True)
     trial.write_json(folder / "plan.json", plan.to_json())
@@ -132,9 +139,6 @@ def write_raw(
     }
     trial.write_json(folder / "campaign.json", {"schema": 1, **identity})
     trial.write_json(folder / "confounds.json", probes or {"offset": [], "queue": []})
-    for planned in plan.trials:
-        work = workload(planned, ops)
-        write_trial(folder, name, plan, planned, power_w=power_w, ops=ops, workload=work)
     return folder
 
 

@@ -14,7 +14,7 @@ from fsgreen.devices.folders import WorkFolder
 from fsgreen.devices.queue import NONE, QueueState
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk, Server, parameters, require
-from fsgreen.trial.ssdstates import STATES
+from fsgreen.simdisk.ssdstates import STATES
 from fsgreen.units import SECTOR_B
 
 FIFO = "fifo"

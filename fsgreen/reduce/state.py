@@ -11,8 +11,9 @@ import pandas as pd
 
 from fsgreen.design.columns import GEOMETRY, OF_SSD, OF_WINDOW, OF_WINDOWS
 from fsgreen.meters.core.host import SSD_COLUMNS
+from fsgreen.simdisk.ssdstates import STATES
 from fsgreen.trace import Span, time_above_s
-from fsgreen.trial import STATES, TrialRecord
+from fsgreen.trial import TrialRecord
 
 DISK = "disk"
 """The meter of a simulated disk, and its name in the record."""

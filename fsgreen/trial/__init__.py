@@ -4,14 +4,13 @@ A folder under its final name is a whole trial: it is written under a temporary 
 renamed. Trials that break a rule are kept apart under `invalid/`, with the reason.
 """
 
+from fsgreen.durable import sha256_of, write_json
 from fsgreen.trial.attached import AttachedMeter, attached_meters
 from fsgreen.trial.energy import computed_energies, efficiency_meters, energies_of
 from fsgreen.trial.files import (
     DiskFull,
     full_disk_explained,
     read_of_campaign,
-    sha256_of,
-    write_json,
 )
 from fsgreen.trial.folder import (
     Trial,
@@ -26,12 +25,10 @@ from fsgreen.trial.folder import (
 )
 from fsgreen.trial.moments import Beside, Check, Clock, Event, Flush, HarnessCost, MemoryUse, Phase
 from fsgreen.trial.record import TrialRecord
-from fsgreen.trial.ssdstates import STATES
 from fsgreen.trial.work import Cost, ThreadWork, WorkSummary
 from fsgreen.trial.writer import TrialWriter
 
 __all__ = [
-    "STATES",
     "AttachedMeter",
     "Beside",
     "Check",

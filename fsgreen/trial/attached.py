@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fsgreen.durable import write_json
 from fsgreen.errors import FsgreenError
 from fsgreen.trace import ClockFit, MeterEnergy, MeterInfo
-from fsgreen.trial.files import write_json
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

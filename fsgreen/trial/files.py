@@ -1,9 +1,8 @@
-"""The files of trials: written whole, and known by their hashes."""
+"""The files of trials: how their tables become small, and what is told where one is wrong."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen import absence, paths
-from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 
 SMALL: Mapping[str, Any] = {
@@ -21,12 +19,6 @@ SMALL: Mapping[str, Any] = {
     "write_statistics": False,
 }
 """How tables of some thousand rows become small files: a campaign ships with all its trials."""
-
-
-def write_json(file: Path, value: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all."""
-    with whole(file) as partial:
-        partial.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
@@ -55,12 +47,6 @@ def read_of_campaign(campaign: str, name: str) -> dict[str, Any]:
             "or bring back the file",
         ) from error
     return value
-
-
-def sha256_of(file: Path) -> str:
-    """Return the hash of a file's bytes, as records hold it."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class DiskFull(FsgreenError):

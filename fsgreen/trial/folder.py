@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fsgreen.durable import sha256_of
 from fsgreen.errors import FsgreenError
 from fsgreen.paths import RECORD
-from fsgreen.trial.files import sha256_of
 from fsgreen.trial.moments import Phase
 from fsgreen.trial.record import TrialRecord, foreign
 

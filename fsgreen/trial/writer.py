@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsgreen import units
-from fsgreen.durable import sync
+from fsgreen.durable import sha256_of, sync, write_json
 from fsgreen.errors import FsgreenError
 from fsgreen.paths import RECORD
-from fsgreen.trial.files import SMALL, full_disk_explained, sha256_of, write_json
+from fsgreen.trial.files import SMALL, full_disk_explained
 from fsgreen.trial.record import TrialRecord
 
 if TYPE_CHECKING:

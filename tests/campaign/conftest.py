@@ -160,13 +160,18 @@ def on_any_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, unprobed: None) -> None:
+def quick_meters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have meters of four readings a second, for which a second is enough to measure.
 
     They are the real path of a power analyser, and show the power that the default pair shows.
     """
     monkeypatch.setattr(registry, "WITHOUT_METER", QUICK_METERS)
     monkeypatch.setattr(idlepower, "IDLE_S", 1.0)
+
+
+@pytest.fixture
+def quick(quick_meters: None, unprobed: None) -> None:
+    """Have such meters, and campaigns that begin at once."""
 
 
 @pytest.fixture

@@ -18,14 +18,14 @@ from tests.testbeds.served import needs_disk, small_ssd
 STUDY = r"```yaml\n(study: mine-flash\n.*?)```"
 SMALL = {
     "blocks": 1,
-    "phases": {"idle_s": 1.2, "warmup_s": 0.5, "measure_s": 4, "settle_limit_s": 60},
+    "phases": {"idle_s": 0.4, "warmup_s": 0.5, "measure_s": 2, "settle_limit_s": 60},
     "scale": 0.01,
     "image_mib": 128,
 }
 
 
 @needs_disk
-@pytest.mark.usefixtures("patient", "on_any_disk", "unprobed", "caches_dropped")
+@pytest.mark.usefixtures("patient", "quick", "on_any_disk", "caches_dropped")
 def test_what_a_used_ssd_copies_is_in_the_metrics_of_its_cell(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

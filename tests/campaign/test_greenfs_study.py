@@ -18,13 +18,14 @@ HAS_ENGINE = paths.program("fsgreen-wml") is not None
 pytestmark = [
     pytest.mark.loop,
     pytest.mark.skipif(not HAS_ENGINE, reason="needs the engine: ./run engine"),
-    pytest.mark.usefixtures("patient", "unprobed"),
+    pytest.mark.usefixtures("patient", "quick"),
 ]
 
 SHORTER = {
-    "measure_s: 11": "measure_s: 3",
+    "warmup_s: 2, measure_s: 11": "warmup_s: 0.1, measure_s: 1",
     "blocks: 5": "blocks: 1",
-    "image_mib: 1024": "image_mib: 256",
+    "varmail: 0.05": "varmail: 0.01",
+    "image_mib: 1024": "image_mib: 128",
 }
 
 

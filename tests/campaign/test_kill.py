@@ -42,7 +42,7 @@ turns = sys.argv[2] == "in turns"
 study = design.load_study("fast10")
 quick = replace(
     study.profiles["quick"], matrices=("small",), blocks=2, most_blocks=3,
-    idle_s=0.4, warmup_s=0.1, measure_s=2.0 if turns else 1.0, image_b=1 << 30,
+    idle_s=0.4, warmup_s=0.1, measure_s=2.0 if turns else 1.0, image_b=320 << 20,
     scale={"webserver": 0.005}, windows=design.Windows(2, 1.0, 2) if turns else None,
 )
 cells = tuple(design.Cell(workload="webserver", file_system=name) for name in ("ext4", "xfs"))

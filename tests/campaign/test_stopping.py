@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +27,7 @@ CELLS = [
     Cell(workload="webserver", file_system="xfs", option="blk1k"),
 ]
 LEAST, MOST = 3, 6
+NIGHTLY = "FSGREEN_NIGHTLY" in os.environ
 
 Act = Callable[[PlannedTrial], str | None]
 
@@ -41,7 +45,29 @@ def plan() -> Plan:
 
 @pytest.fixture
 def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Return a function that runs a campaign whose trials are written, not measured.
+    """Return a function that runs a campaign whose trials are written, not measured."""
+    return measuring(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def ended_before(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The data of a campaign `demo` that was measured to its end, and what was shown meanwhile."""
+    data, shown = tmp_path_factory.mktemp("data"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(shown):
+        measuring(data, patch)("demo", synthetic.make_plan(CELLS, LEAST, MOST))
+    return data, shown.getvalue()
+
+
+@pytest.fixture
+def demo(ended_before: tuple[Path, str], tmp_path: Path, measure: Callable[..., list[str]]) -> str:
+    """Give a copy of it to a test, and what was shown."""
+    data, shown = ended_before
+    shutil.copytree(data, tmp_path, dirs_exist_ok=True)
+    return shown
+
+
+def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return what `measure` gives, for campaigns in a folder until the patch ends.
 
     `act` is called for each trial; it may interrupt, or return why the trial does not count.
     """
@@ -84,10 +110,8 @@ def names(name: str) -> list[str]:
     return [found.name for found in trial.list_trials(campaign.Campaign(name).folder)]
 
 
-def test_the_calm_cell_ends_the_wide_one_goes_on_and_the_record_says_why(
-    measure: Callable[..., list[str]], plan: Plan
-) -> None:
-    measure("demo", plan)
+@pytest.mark.usefixtures("demo")
+def test_the_calm_cell_ends_the_wide_one_goes_on_and_the_record_says_why(plan: Plan) -> None:
     kept = record("demo")
     assert ended("demo") == {
         "webserver-ext3-default": "target",
@@ -109,14 +133,13 @@ def test_calm_cells_alone_end_with_the_minimum(measure: Callable[..., list[str]]
     assert record("demo")["blocks"] == []
 
 
-@pytest.mark.parametrize("seed", range(3 if "FSGREEN_NIGHTLY" in os.environ else 1))
+@pytest.mark.parametrize("seed", range(3 if NIGHTLY else 1))
 def test_stopped_at_any_trial_it_measures_and_decides_the_same(
-    measure: Callable[..., list[str]], plan: Plan, seed: int
+    demo: str, measure: Callable[..., list[str]], plan: Plan, seed: int
 ) -> None:
-    measure("whole", plan)
     moments = random.Random(seed)
     while True:
-        left = moments.randint(1, 4)
+        left = moments.randint(1, 4 if NIGHTLY else 8)
 
         def interrupt(planned: PlannedTrial) -> None:
             nonlocal left
@@ -129,12 +152,12 @@ def test_stopped_at_any_trial_it_measures_and_decides_the_same(
         except KeyboardInterrupt:
             continue
         break
-    assert names("cut") == names("whole")
-    assert record("cut") == record("whole")
+    assert names("cut") == names("demo")
+    assert record("cut") == record("demo")
 
 
+@pytest.mark.usefixtures("demo")
 def test_a_second_start_writes_nothing(measure: Callable[..., list[str]], plan: Plan) -> None:
-    measure("demo", plan)
     folder = campaign.Campaign("demo").folder
     before = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
     assert measure("demo", plan) == []
@@ -186,10 +209,10 @@ def test_a_plan_without_a_maximum_has_no_such_record(
     assert not (campaign.Campaign("demo").folder / "stopping.json").exists()
 
 
-def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], plan: Plan) -> None:
+@pytest.mark.usefixtures("demo")
+def test_what_decides_is_what_the_tables_say(plan: Plan) -> None:
     from fsgreen import reduce
 
-    measure("demo", plan)
     campaign.Campaign("demo").keep_identity({"testbed": {"kind": "loop"}})
     reduce.write("demo")
     trials = reduce.read_table("demo", "trials").set_index("trial")
@@ -201,11 +224,7 @@ def test_what_decides_is_what_the_tables_say(measure: Callable[..., list[str]], 
     assert [planned.trial for planned in due] == names("demo")
 
 
-def test_the_time_to_go_is_in_the_bar(
-    measure: Callable[..., list[str]], plan: Plan, capsys: pytest.CaptureFixture[str]
-) -> None:
-    measure("demo", plan)
-    shown = capsys.readouterr().err
-    assert "to the end of block 3" in shown
-    assert "18 of 18" in shown
-    assert "to go" in shown
+def test_the_time_to_go_is_in_the_bar(demo: str) -> None:
+    assert "to the end of block 3" in demo
+    assert "18 of 18" in demo
+    assert "to go" in demo

@@ -24,9 +24,7 @@ LINES.append(Given(block=2, testbed="two"))  # one was lost
 
 def measured(testbed: str, trials: list[int], disk: str, **machine: Any) -> Path:
     """Have trials of the plan, by their number, come home from a testbed."""
-    folder = Path(synthetic.write_raw(f"c.{testbed}", synthetic.make_plan(blocks=1)))
-    shutil.rmtree(folder / "trials")
-    write_json(folder / "plan.json", PLAN.to_json())
+    folder = Path(synthetic.begin(f"c.{testbed}", PLAN))
     begun = Campaign(folder.name).identity()
     disks = {"disks": {"sda": {"model": "A", "serial": disk}}}
     audit = begun["audit"] | {"speed_loops_s": 1000.0 + len(disk)} | disks | machine

@@ -13,7 +13,7 @@ from traces import INFO
 from fsgreen.meters.core.powertable import write_power
 from fsgreen.meters.core.readings import Readings
 from fsgreen.reduce.state import device_served
-from fsgreen.trial import STATES
+from fsgreen.simdisk.ssdstates import STATES
 
 BUDGET = {"gain_j": 0.0, "constant_j": 0.0, "quantisation_j": 0.0, "edges_j": 0.0, "clock_j": 0.0}
 ENERGY = {

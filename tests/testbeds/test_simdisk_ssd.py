@@ -9,8 +9,8 @@ from served import IDE, needs_disk, overwrite_at_random
 
 from fsgreen.campaign.checks import check_device
 from fsgreen.devices.served import SIMULATED
+from fsgreen.simdisk.ssdstates import STATES
 from fsgreen.testbeds import Testbed
-from fsgreen.trial import STATES
 
 FILE_B = 32 << 20
 

@@ -22,8 +22,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.meters import simdisk
 from fsgreen.meters.core.host import SSD_COLUMNS
 from fsgreen.simdisk import Control
+from fsgreen.simdisk.ssdstates import STATES
 from fsgreen.testbeds import Disk, open_testbed
-from fsgreen.trial import STATES
 from fsgreen.workloads import load_workload
 
 SSD = "x25-m-g2-slowed"

@@ -1,7 +1,5 @@
 """A small campaign to explore: ext4 does twice the work of xfs, and writes half as much for it."""
 
-import shutil
-
 import pandas as pd
 
 from fsgreen import reduce
@@ -27,8 +25,7 @@ def measure(name, workloads=("webserver", "varmail"), file_systems=tuple(OPS), b
     """Write the raw trials of a campaign, and its tables."""
     cells = synthetic.cells(workloads, file_systems)
     plan = synthetic.make_plan(cells, blocks)
-    folder = synthetic.write_raw(name, plan)
-    shutil.rmtree(folder / "trials")
+    folder = synthetic.begin(name, plan)
     for planned in plan.trials:
         ops = rate(planned)
         work = synthetic.workload(planned, ops)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from fsgreen.claims import Band, Part, undecided
 from fsgreen.stats import LEVEL, Estimate, distributions
@@ -85,8 +85,8 @@ def power(target: Band, known: Precision, bound: float) -> float:
         _log(end) if known.of_logs else end for end in (target.low, target.high, truth)
     )
     half = known.half * _spread(known.degrees)
-    below = special.ndtr((high - half - middle) / known.error)
-    above = special.ndtr((low + half - middle) / known.error)
+    below = scipy.special.ndtr((high - half - middle) / known.error)
+    above = scipy.special.ndtr((low + half - middle) / known.error)
     return float(np.clip(below - above, 0.0, 1.0).mean())
 
 

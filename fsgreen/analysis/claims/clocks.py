@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -13,10 +15,17 @@ COMPUTED = re.compile(r" \((?:virtual time|its file)\)$")
 """The end of the name of a part that is computed, and so the same in each campaign."""
 
 
-def once(decided: pd.DataFrame) -> pd.DataFrame:
+def once(decided: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows of a part without duplicates that several campaigns computed alike."""
-    alike = decided.duplicated(["detail", "ours_x", "ours_low_x", "ours_high_x"])
-    return decided[~(alike & decided["part"].str.contains(COMPUTED))]
+    seen: set[tuple[Any, ...]] = set()
+    kept = []
+    for row in decided:
+        found = (row[name] for name in ("detail", "ours_x", "ours_low_x", "ours_high_x"))
+        same = tuple(None if pd.isna(value) else value for value in found)
+        if same not in seen or not COMPUTED.search(row["part"]):
+            kept.append(row)
+        seen.add(same)
+    return kept
 
 
 def model_error_percent(together: pd.DataFrame, told: pd.DataFrame) -> pd.Series:

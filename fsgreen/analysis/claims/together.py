@@ -38,6 +38,9 @@ from fsgreen.stats import Estimate
 
 KINDS: tuple[Basis, ...] = get_args(Basis)
 
+Row = Mapping[str, Any]
+"""A row of a table, by its columns. There are thousands, and Pandas takes long for each."""
+
 COLUMNS = (
     *("slug", "part", "detail", "kind", "verdict", "published", "campaigns_count", "ours"),
     *("ours_x", "ours_low_x", "ours_high_x", "next_low_x", "next_high_x"),
@@ -67,43 +70,44 @@ def parts_together(of_campaigns: Told) -> pd.DataFrame:
     keys = [*named, "nth"]
     decided = every[~every["verdict"].isin(UNTESTED)].drop_duplicates(keys)
     count = Counter(decided[["slug", "kind"]].itertuples(index=False, name=None))
-    rows = [
-        _row(of_part, together, same, count)
-        for _, of_part in every.groupby(keys, sort=False, dropna=False)
-    ]
+    of_parts: dict[int, list[Row]] = {}
+    numbers = every.groupby(keys, sort=False, dropna=False).ngroup()
+    for number, one in zip(numbers, every.to_dict("records"), strict=True):
+        of_parts.setdefault(number, []).append(one)
+    rows = [_row(of_part, together, same, count) for of_part in of_parts.values()]
     table = pd.DataFrame(rows, columns=[*COLUMNS, *of_campaigns])
     table["model_error_percent"] = model_error_percent(table, every)
     return with_texts(table, ("published", "ours", *of_campaigns))
 
 
 def _row(
-    of_part: pd.DataFrame,
+    of_part: Sequence[Row],
     together: Mapping[Key, stats.Together],
     same: Mapping[Key, float],
     count: Mapping[tuple[str, str], int],
 ) -> dict[str, Any]:
-    decided = once(of_part[~of_part["verdict"].isin(UNTESTED)])
+    decided = once([one for one in of_part if one["verdict"] not in UNTESTED])
     # Too few trials give a number and no interval.
-    known = decided.dropna(subset="ours_low_x")
-    telling = decided if known.empty else known
-    every = of_part if decided.empty else telling
-    first = every.iloc[0]
+    known = [one for one in decided if not pd.isna(one["ours_low_x"])]
+    telling = known or decided
+    every = telling or of_part
+    first = every[0]
     row = {
         **{name: first[name] for name in ("slug", "part", "kind")},
-        "detail": first["detail"] if every["detail"].nunique() == 1 else "",
-        "verdict": min(of_part["verdict"], key=UNTESTED.index)
-        if decided.empty
-        else _alike(list(decided["verdict"])),
+        "detail": first["detail"] if len(_known(every, "detail")) == 1 else "",
+        "verdict": _alike([one["verdict"] for one in decided])
+        if decided
+        else min((one["verdict"] for one in of_part), key=UNTESTED.index),
         "published": first["published"],
-        "campaigns_count": decided["campaign"].nunique(),
-        **{name: _found(one) for name, one in of_part.set_index("campaign").iterrows()},
+        "campaigns_count": len(_known(decided, "campaign")),
+        **{one["campaign"]: _found(one) for one in of_part},
     }
     # Where campaigns differ in what keeps them apart, none of them is pooled.
-    apart = {Key.of(one) for one in telling.to_dict("records")}
+    apart = {Key.of(one) for one in telling}
     if len(apart) == 1 and (key := apart.pop()) in together:
         of_claim = count[first["slug"], first["kind"]]
         return {**row, **_pooled(first, together[key], same[key], of_claim)}
-    if len(telling) == 1 or telling["ours"].nunique() == 1:
+    if len(telling) == 1 or len(_known(telling, "ours")) == 1:
         numbers = ("ours", "ours_x", "ours_low_x", "ours_high_x")
         row |= {name: first[name] for name in numbers}
     if len(telling) == 1:
@@ -111,7 +115,12 @@ def _row(
     return row
 
 
-def _pooled(first: pd.Series, one: stats.Together, same: float, of_claim: int) -> dict[str, Any]:
+def _known(rows: Iterable[Row], name: str) -> set[Any]:
+    """Return the different values of a column, without empty ones."""
+    return {one[name] for one in rows if not pd.isna(one[name])}
+
+
+def _pooled(first: Row, one: stats.Together, same: float, of_claim: int) -> dict[str, Any]:
     """Return the mean of campaigns and its verdict as one of so many parts, or that they differ."""
     tested = {"spread_percent": 100 * math.expm1(one.spread), "same_holm_p": same}
     if same < stats.LEVEL:
@@ -149,7 +158,7 @@ def _alike(verdicts: Sequence[str]) -> str:
     return DISAGREE if {*told} - {*UNDECIDED} else "inconclusive"
 
 
-def _found(one: pd.Series) -> str:
+def _found(one: Row) -> str:
     """Return what a campaign found of a part, with its verdict and the power that it had."""
     ours = Estimate(one["ours_x"], one["ours_low_x"], one["ours_high_x"], 2)
     number = (
@@ -177,29 +186,31 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
     many campaigns are behind it: 0 where models computed it without a trial. `statements` are what
     claims say, by slug; `parts` as `parts_together` gives them.
     """
+    of_claims: dict[str, list[Row]] = {slug: [] for slug in statements}
+    for one in parts.to_dict("records"):
+        of_claims.get(one["slug"], []).append(one)
     rows = []
-    for slug, statement in statements.items():
-        every = parts[parts["slug"] == slug]
-        of_claim = every[every["verdict"] != "not testable here"]
+    for slug, every in of_claims.items():
+        of_claim = [one for one in every if one["verdict"] != "not testable here"]
         verdicts: dict[str, str] = {
-            kind: over_parts(of_kind["verdict"], of_kind["power_p"])
+            kind: over_parts(*zip(*of_kind, strict=True))
             for kind in KINDS
-            if not (of_kind := of_claim[of_claim["kind"] == kind]).empty
+            if (of_kind := [(x["verdict"], x["power_p"]) for x in of_claim if x["kind"] == kind])
         }
         decided = [kind for kind, verdict in verdicts.items() if verdict != OTHER_STATE]
         basis = decided[0] if decided else ""
-        of_basis = of_claim[of_claim["kind"] == basis]
-        counts = of_basis.loc[~of_basis["part"].str.contains(COMPUTED), "campaigns_count"]
+        of_basis = [one for one in of_claim if one["kind"] == basis]
+        measured = [one for one in of_basis if not COMPUTED.search(one["part"])]
         rows.append(
             {
                 "slug": slug,
-                "statement": statement,
+                "statement": statements[slug],
                 "verdict": verdicts[decided[0]]
                 if decided
                 else next(iter(verdicts.values()), "not testable here"),
                 "scope": _scope(every, of_basis),
                 "basis": basis,
-                "campaigns_count": int(counts.max()) if len(counts) else 0,
+                "campaigns_count": int(max((x["campaigns_count"] for x in measured), default=0)),
                 **{str(kind): verdicts.get(kind, "") for kind in KINDS},
             }
         )
@@ -207,12 +218,14 @@ def claims_together(parts: pd.DataFrame, statements: Mapping[str, str]) -> pd.Da
     return pd.DataFrame(rows, columns=columns)
 
 
-def _scope(every: pd.DataFrame, of_basis: pd.DataFrame) -> str:
+def _scope(every: Sequence[Row], of_basis: Sequence[Row]) -> str:
     """Return whether one kind of evidence tested all parts of a claim; "" where it tested none."""
-    tested = of_basis[~of_basis["verdict"].isin((*UNTESTED, "by construction"))]
-    if tested.empty:
+    tested = [one for one in of_basis if one["verdict"] not in (*UNTESTED, "by construction")]
+    if not tested:
         return ""
-    parts, known = (of[["part", "published"]].drop_duplicates() for of in (every, tested))
+    parts, known = (
+        {(one["part"], _text(one["published"])) for one in of} for of in (every, tested)
+    )
     return "whole" if len(known) == len(parts) else "part"
 
 

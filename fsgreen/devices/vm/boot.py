@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fsgreen import audit, commands, paths, trial
+from fsgreen import audit, commands, durable, paths
 from fsgreen.devices.vm import image
 from fsgreen.devices.vm.counters import DISK as DRIVE
 from fsgreen.devices.vm.counters import MONITOR
@@ -105,7 +105,7 @@ def kvm_failed() -> bool:
 
 def remember_kvm_failed() -> None:
     """Record that KVM failed to run a guest here."""
-    trial.write_json(image.folder() / REMEMBERED, {"boot_id": _boot_id(), "kvm": False})
+    durable.write_json(image.folder() / REMEMBERED, {"boot_id": _boot_id(), "kvm": False})
 
 
 def _boot_id() -> str | None:

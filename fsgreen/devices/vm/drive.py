@@ -17,7 +17,7 @@ from fsgreen.devices.simulatedvolume import begin_of
 from fsgreen.devices.vm import boot
 from fsgreen.errors import FsgreenError
 from fsgreen.simdisk import Control, Disk
-from fsgreen.trial import STATES
+from fsgreen.simdisk.ssdstates import STATES
 
 LEAST_ZONES = 16
 """Least number of zones of a zoned disk. btrfs alone needs seven: two for its superblock, one each

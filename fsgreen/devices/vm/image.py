@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsgreen import paths, trial
+from fsgreen import durable, paths
 from fsgreen.devices.vm import tree
 from fsgreen.devices.vm.cpio import Archive
 from fsgreen.devices.vm.packages import SUITE, Apt
@@ -57,7 +57,6 @@ CODE = (
     "stacks/aging/*.py",
     "stacks/filesystems/*.py",
     "stacks/guest/*.py",
-    "trial/ssdstates.py",
     "units.py",
 )
 """The files of fsgreen that run in the guest, which has only Python's standard library."""
@@ -203,10 +202,10 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
         "kernel": version,
         "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
         "packages": {one.name: {"version": one.version, "sha256": one.sha256} for one in packages},
-        "vmlinux_sha256": trial.sha256_of(base / "vmlinux"),
-        "root_sha256": trial.sha256_of(base / "root.squashfs"),
+        "vmlinux_sha256": durable.sha256_of(base / "vmlinux"),
+        "root_sha256": durable.sha256_of(base / "root.squashfs"),
     }
-    trial.write_json(base / "base.json", made)
+    durable.write_json(base / "base.json", made)
     return made
 
 
@@ -243,9 +242,9 @@ def _image(image: Path, base: Path, made: dict[str, Any]) -> Image:
     manifest = {
         **{name: value for name, value in made.items() if name != "first_modules"},
         "code_sha256": code_sha256,
-        "initrd_sha256": trial.sha256_of(image / "initrd"),
+        "initrd_sha256": durable.sha256_of(image / "initrd"),
     }
-    trial.write_json(image / "manifest.json", manifest)
+    durable.write_json(image / "manifest.json", manifest)
     return Image(base / "vmlinux", image / "initrd", manifest)
 
 
@@ -274,7 +273,7 @@ def _recipe() -> str:
 def _sha256(files: Iterator[Path] | list[Path]) -> str:
     together = hashlib.sha256()
     for file in files:
-        together.update(f"{file.name} {trial.sha256_of(file)}\n".encode())
+        together.update(f"{file.name} {durable.sha256_of(file)}\n".encode())
     return together.hexdigest()
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fsgreen import commands, paths
+from fsgreen.durable import sha256_of
 from fsgreen.errors import FsgreenError
-from fsgreen.trial import sha256_of
 
 SUITE = "bookworm"
 """Debian 12: its kernel, 6.1, has every file system of the studies, reiserfs too."""
