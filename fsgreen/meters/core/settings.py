@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import os
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from fsgreen.errors import FsgreenError
 from fsgreen.schema import Document, Strict
@@ -60,6 +56,8 @@ class Settings(Strict):
     A field has a type, a range if it needs one, a unit in its name, and a docstring for users. A
     text, a number and a boolean are never converted into one another.
     """
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     name: str
     driver: str
@@ -191,31 +189,13 @@ def lines_about(declared: type[Settings]) -> Iterator[str]:
     schema = declared.model_json_schema()
     settings = {k: v for k, v in schema["properties"].items() if k not in ("name", "driver")}
     width = max(map(len, settings))
-    own = _docstrings(declared)
     for name, about in settings.items():
         default = about.get("default")
         told = f", default {json.dumps(default)}" if default not in (None, "") else ""
         told = ", required" if name in schema["required"] else told
         common = (text for ending, text in ABOUT.items() if name.endswith(ending))
-        meaning = about.get("description") or own.get(name) or next(common, "")
+        meaning = about.get("description") or next(common, "")
         yield f"{name:{width}}  {_takes(about)}{told}. {meaning}".rstrip()
-
-
-def _docstrings(declared: type[Settings]) -> dict[str, str]:
-    """Return the docstrings of settings; of one that a class declares anew, only that class's.
-
-    Pydantic would read them out of the source whenever a driver is imported.
-    """
-    found: dict[str, str] = {}
-    for each in reversed(declared.__mro__[: declared.__mro__.index(Settings) + 1]):
-        (of_class,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
-        assert isinstance(of_class, ast.ClassDef)
-        for one, following in pairwise([*of_class.body, ast.Pass()]):
-            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-                found.pop(one.target.id, None)
-                if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-                    found[one.target.id] = inspect.cleandoc(following.value.value)
-    return found
 
 
 def _takes(about: Mapping[str, Any]) -> str:
