@@ -18,7 +18,7 @@ from tests.testbeds.served import needs_disk, small_ssd
 STUDY = r"```yaml\n(study: mine-flash\n.*?)```"
 SMALL = {
     "blocks": 1,
-    "phases": {"idle_s": 0.4, "warmup_s": 0.5, "measure_s": 2, "settle_limit_s": 60},
+    "phases": {"idle_s": 0.4, "warmup_s": 0.5, "measure_s": 4, "settle_limit_s": 60},
     "scale": 0.01,
     "image_mib": 128,
 }
