@@ -213,8 +213,9 @@ def _docstrings(declared: type[Settings]) -> dict[str, str]:
         for one, following in pairwise([*of_class.body, ast.Pass()]):
             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
                 found.pop(one.target.id, None)
-                if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-                    found[one.target.id] = inspect.cleandoc(following.value.value)
+                match following:
+                    case ast.Expr(value=ast.Constant(value=str(said))):
+                        found[one.target.id] = inspect.cleandoc(said)
     return found
 
 
