@@ -111,7 +111,7 @@ def test_the_rule_sees_every_form_of_import() -> None:
     assert may_import("cli", "errors")
 
 
-@pytest.mark.parametrize("module", ["fsgreen", "fsgreen.cli"])
+@pytest.mark.parametrize("module", ["fsgreen", "fsgreen.cli", "fsgreen.testbeds"])
 def test_import_brings_no_heavy_package(module: str) -> None:
     """The command must answer at once: heavy packages are imported where they are used."""
     heavy = {"pandas", "matplotlib", "scipy", "papermill", "IPython", "jupyterlab", "dvc", "typst"}
