@@ -126,6 +126,7 @@ class Source:
         """Return whether the trials have what a metric is made of; there is no part without."""
         return True
 
+    @kept
     def untold(self, metric: str, cell: Cell) -> bool:
         """Return whether trials of a cell do not tell a metric, as where no counter was read."""
         if self.cell(cell).empty or metric in OF_CELLS:
@@ -257,7 +258,9 @@ class Source:
             return part
         own = None if cells is None else [Cell(**cell) for cell in cells]
         on = self._every() if own is None else ((cell, self.cell(cell)) for cell in own)
-        misses = outside(states, ((cell, rows.assign(**self.inherent)) for cell, rows in on))
+        if self.inherent:
+            on = ((cell, rows.assign(**self.inherent)) for cell, rows in on)
+        misses = outside(states, on)
         if not misses:
             return part
         return replace(part, verdict=OTHER_STATE, basis=None, found=tuple(misses))
