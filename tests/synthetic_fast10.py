@@ -22,8 +22,30 @@ CELLS = [
 ]
 
 
-def tables(of=CELLS, **frame):
-    """The tables `cells.csv` and `effects.csv`; `frame` goes to `synthetic.trials_frame`."""
+MADE = {}
+
+
+def made_once(make):
+    """What a campaign makes of its cells and their frame, as copies of what was made once."""
+
+    def given(of=CELLS, **frame):
+        asked = make.__name__, repr(of), repr(sorted(frame.items()))
+        if asked not in MADE:
+            MADE[asked] = make(of, **frame)
+        return tuple(table.copy() for table in MADE[asked])
+
+    return given
+
+
+@made_once
+def campaign(of, **frame):
+    """The tables `trials.csv` and `cells.csv`; `frame` goes to `synthetic.trials_frame`."""
     trials = synthetic.trials_frame(of, **frame)
-    cells = cells_table(trials, synthetic.BOUNDS)
+    return trials, cells_table(trials, synthetic.BOUNDS)
+
+
+@made_once
+def tables(of, **frame):
+    """The tables `cells.csv` and `effects.csv` of the same."""
+    trials, cells = campaign(of, **frame)
     return cells, effects_table(trials, pairs_of(trials, USUAL, TREATMENTS), synthetic.BOUNDS)

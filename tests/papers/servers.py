@@ -57,6 +57,13 @@ def found_in(source, **state):
     return replace(source, trials=source.trials.assign(**state))
 
 
+def with_cells(source, cells):
+    """The same campaign with another table of its cells."""
+    other = replace(source)
+    vars(other)["cells"] = cells
+    return other
+
+
 def judge_all(source, testbed="loop", printed=None, claims=OF_PAPER):
     """The parts of every claim as the report gets them."""
     sources = {testbed: source}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import synthetic
-from servers import OF_PAPER, campaign, put_to_test
+from servers import OF_PAPER, campaign, put_to_test, usual, with_cells
 
 from fsgreen import paths
 from fsgreen.claims import SIZE_EXCLUDED, combine, load_claims
@@ -83,12 +83,12 @@ def test_the_losses_of_the_text_decide_and_those_of_the_table_alone_do_not(ext2,
 @pytest.mark.parametrize(("wide", "expected"), [(4, "by construction"), (5, "not testable here")])
 def test_the_protocol_may_note_as_many_exceptions_as_the_paper_does(wide, expected):
     """13: table 2 notes 4 of its 61 pairs; wide intervals of ours said that theirs are wide."""
-    source = campaign()
+    source = usual()
     cells = source.cells.sample(61, replace=True, random_state=1)
     cells = cells.assign(n=5, half_width_percent=[30.0] * wide + [2.0] * (61 - wide))
-    parts = put_to_test("stat_protocol", replace(source, cells=cells))
+    parts = put_to_test("stat_protocol", with_cells(source, cells))
     assert [part.verdict for part in parts][:2] == ["by construction", expected]
-    few = put_to_test("stat_protocol", replace(source, cells=cells.assign(n=2)))
+    few = put_to_test("stat_protocol", with_cells(source, cells.assign(n=2)))
     assert few[0].verdict == "not testable here"
 
 

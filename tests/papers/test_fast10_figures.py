@@ -2,10 +2,9 @@
 
 import pytest
 import synthetic
-from synthetic_fast10 import CELLS, PRINTED, tables
+from synthetic_fast10 import CELLS, PRINTED, campaign, tables
 
 from fsgreen import design
-from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.scatter import Scatters
 from fsgreen.analysis.tables import as_shown
 from fsgreen.confounds import KNOWN, Gate, Size
@@ -28,8 +27,7 @@ def drawn(cells, trials, name="3a", workload="webserver", metric="throughput", g
 
 
 def bars(name, workload, metric, of=CELLS, **frame):
-    trials = synthetic.trials_frame(of, **frame)
-    cells = cells_table(trials, synthetic.BOUNDS)
+    trials, cells = campaign(of, **frame)
     return drawn(cells, trials, name, workload, metric)
 
 
@@ -79,9 +77,8 @@ def test_few_blocks_promise_no_interval_that_they_cannot_give():
     """The small print named intervals "for ratios with 5 blocks or more", of two blocks."""
     said = {2: "no interval: 2 trials;", 3: "95 % intervals (ratios: no interval: 3 blocks);"}
     for blocks, begin in said.items():
-        trials = synthetic.trials_frame(CELLS, blocks=blocks)
-        cells = as_shown(cells_table(trials, synthetic.BOUNDS))
-        assert small_print(drawn(cells, trials)).startswith(begin)
+        trials, cells = campaign(blocks=blocks)
+        assert small_print(drawn(as_shown(cells), trials)).startswith(begin)
     assert "(ratios:" not in small_print(bars("3a", "webserver", "throughput"))
     _, effects = tables(blocks=2)
     assert small_print(options_then_and_now(paired(PRINTED.table2, effects))) == (
@@ -91,8 +88,7 @@ def test_few_blocks_promise_no_interval_that_they_cannot_give():
 
 def test_a_figure_says_to_which_file_system_its_ratios_are():
     """They are to XFS beside published ones, where all other comparisons are with ext4."""
-    trials = synthetic.trials_frame(CELLS)
-    cells = cells_table(trials, synthetic.BOUNDS)
+    trials, cells = campaign()
     given = Scatters(trials), PRINTED.bars("3a"), "webserver", "throughput"
     labels = {}
     for baseline in ("ext4", "ext3"):
@@ -129,8 +125,7 @@ def test_a_campaign_without_the_cells_says_so():
 
 def test_a_figure_marks_what_is_no_mean_and_what_promises_too_much():
     """Rules 24 and 31 where most people look."""
-    trials = synthetic.trials_frame(CELLS)
-    cells = cells_table(trials, synthetic.BOUNDS)
+    trials, cells = campaign()
     web = cells["workload"].eq("webserver") & cells["load_ops_s"].isna()
     cells.loc[web & cells["file_system"].eq("xfs"), "state"] = "inconsistent"
     cells["starred"] = web & cells["option"].eq("dtlg")
@@ -156,8 +151,8 @@ def test_a_number_outside_the_interval_is_a_filled_point():
 
 def test_what_was_in_another_state_is_no_bar_like_the_others():
     """Who compared a file server that memory answered with the print took it for a result."""
-    trials = synthetic.trials_frame(CELLS)
-    cells = as_shown(cells_table(trials, synthetic.BOUNDS))
+    trials, cells = campaign()
+    cells = as_shown(cells)
     printed, apart = PRINTED.bars("3a"), {("webserver", "ext3", "dtlg")}
     of = (cells, Scatters(trials), printed, "webserver", "throughput", "ext4", None)
     figure = configurations(*of, apart)
@@ -202,8 +197,7 @@ def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
 
 def test_a_ratio_that_a_confound_may_have_made_is_marked():
     """Where the read-ahead of Ext3 was another, its bar is not to be read as the file system's."""
-    trials = synthetic.trials_frame(CELLS)
-    cells = cells_table(trials, synthetic.BOUNDS)
+    trials, cells = campaign()
     rows = trials.assign(**dict.fromkeys(KNOWN, "alike"))
     rows.loc[rows["file_system"] == "ext3", "read-ahead"] = "0 KiB"
     gate = Gate(rows, dict.fromkeys(KNOWN, Size(900.0, 800.0, 1000.0, 1.0, 0.001)))

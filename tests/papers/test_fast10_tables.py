@@ -4,7 +4,7 @@ import re
 
 import pytest
 import synthetic
-from synthetic_fast10 import CELLS, PRINTED, tables
+from synthetic_fast10 import CELLS, PRINTED, campaign, tables
 
 from fsgreen import design
 from fsgreen.analysis.cells import cells_table
@@ -20,11 +20,11 @@ from fsgreen.papers.fast10.tables.workloads import MICRO, micro_benchmarks, work
 
 def table_3(unsteady=None, **frame):
     """The row of the web server, one cell of which may have no steady state."""
-    trials = synthetic.trials_frame(CELLS, **frame)
+    trials, cells = campaign(**frame)
     if unsteady:
         of = trials[list(unsteady)].eq(list(unsteady.values())).all(axis=1)
         trials.loc[of & trials["load_ops_s"].isna(), "steady"] = "no steady state"
-    cells = cells_table(trials, synthetic.BOUNDS)
+        cells = cells_table(trials, synthetic.BOUNDS)
     table = recommended(PRINTED.table3, cells, Scatters(trials), "modelled")
     return table.set_index("workload").loc["webserver"]
 

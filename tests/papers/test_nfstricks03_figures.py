@@ -42,13 +42,19 @@ def drawn(runs):
     yield schedulers(runs)
 
 
+@pytest.fixture(scope="module")
+def shown(both):
+    """Figures 1 to 3 and the schedulers, which no test changes."""
+    return list(drawn(both))
+
+
 def texts(axes):
     return [text.get_text() for text in axes.texts]
 
 
-def test_every_panel_of_ours_says_that_its_disk_is_simulated(both):
+def test_every_panel_of_ours_says_that_its_disk_is_simulated(shown):
     """And the published one does not."""
-    *with_published, alone = drawn(both)
+    *with_published, alone = shown
     for figure in with_published:
         first, *others = figure.axes
         assert "simulated disk" not in texts(first)
@@ -57,9 +63,9 @@ def test_every_panel_of_ours_says_that_its_disk_is_simulated(both):
     assert all("simulated disk" in texts(axes) for axes in alone.axes)
 
 
-def test_the_lines_of_figure_1_are_those_of_the_runs(both):
+def test_the_lines_of_figure_1_are_those_of_the_runs(shown):
     """ide1 is the first line; 43 MiB/s for any number of readers."""
-    figure = by_readers(both, FIGURE_1, PRINTED.points("1"))
+    figure = shown[0]
     line = figure.axes[1].containers[0].lines[0]
     assert line.get_xdata().tolist() == [1, 2, 4, 8, 16, 32]
     assert line.get_ydata() == pytest.approx([43] * 6, rel=0.02)
@@ -67,9 +73,9 @@ def test_the_lines_of_figure_1_are_those_of_the_runs(both):
     assert labels == list(FIGURE_1)
 
 
-def test_published_values_stand_where_they_were_printed(both):
+def test_published_values_stand_where_they_were_printed(shown):
     """5.97 s for the eighth of eight readers of ide1; what is derived is open."""
-    first = by_rank(both, PRINTED.points("3")).axes[0]
+    first = shown[2].axes[0]
     points = {
         (line.get_xdata()[0], line.get_ydata()[0]): line.get_fillstyle()
         for line in first.lines
@@ -92,14 +98,14 @@ def small_print(figure):
     return " ".join(figure.get_supxlabel().split())
 
 
-def test_small_print_speaks_of_intervals_only_where_there_are_some(both):
+def test_small_print_speaks_of_intervals_only_where_there_are_some(both, shown):
     """Two blocks have none, and every figure spoke of "95 % intervals"."""
     few = replace(both[0], trials=both[0].trials[both[0].trials["block"] <= 2])
     for figure in (by_readers([few], FIGURE_1, []), by_rank([few], PRINTED.points("3"))):
         assert "no interval: 2 blocks" in small_print(figure)
     mixed = small_print(by_rank([few, both[1]], PRINTED.points("3")))
     assert "no interval: 2 blocks (real time), 95 % intervals (virtual time)" in mixed
-    assert "(virtual time)" not in small_print(by_readers(both, FIGURE_1, PRINTED.points("1")))
+    assert "(virtual time)" not in small_print(shown[0])
 
 
 def by_scheduler(measured, series, scheduler):
@@ -179,16 +185,16 @@ def test_the_report_says_from_data_what_file_systems_do(apart):
     assert list(alone.columns)[-1] == "real time", "a column of a clock that the campaign lacks"
 
 
-def test_points_of_flagged_comparisons_are_marked(both):
+def test_points_of_flagged_comparisons_are_marked(both, shown):
     """A double dagger where the gate found that a confound may have made the difference."""
     flagged = frozenset({setup("ide1", 8)})
     marked = [replace(both[0], flagged=flagged), both[1]]
     counts = [
         [
             [text for axes in figure.axes for text in texts(axes)].count("\N{DOUBLE DAGGER}")
-            for figure in drawn(runs)
+            for figure in of_runs
         ]
-        for runs in (marked, both)
+        for of_runs in (drawn(marked), shown)
     ]
     assert counts == [[1, 0, 1, 1], [0, 0, 0, 0]]
 

@@ -102,6 +102,7 @@ class Runs:
         """Return whether these runs have what a metric is made of."""
         return set(COUNTS.get(metric, ())) <= set(self.trials)
 
+    @kept
     def sample(self, setup: Cell, metric: str) -> pd.DataFrame:
         """Return a metric of a setup, trial by trial.
 
@@ -128,7 +129,7 @@ class Runs:
             return _sample(cell, cell["reordered_percent"], 100.0)
         if name in ("late", "ahead"):
             return _sample(cell, *(cell[column] for column in COUNTS[name]))
-        ended_s = self._ended_s(cell)
+        ended_s = self._ended_s(setup)
         match name:
             case "finish":
                 return _sample(cell, ended_s[int(rank)])
@@ -147,11 +148,13 @@ class Runs:
         """Return a metric of a setup over all of its trials."""
         return total(self.sample(setup, metric))
 
-    def _ended_s(self, cell: pd.DataFrame) -> pd.DataFrame:
-        """Return when readers were done: a row for each trial of a cell, a column per rank."""
-        own = self.finishes[self.finishes["trial"].isin(cell["trial"])]
+    @kept
+    def _ended_s(self, setup: Cell) -> pd.DataFrame:
+        """Return when readers were done: a row for each trial of a setup, a column per rank."""
+        trials = self.cell(setup)["trial"]
+        own = self.finishes[self.finishes["trial"].isin(trials)]
         wide = own.pivot(index="trial", columns="rank", values="ended_s")
-        return wide.reindex(cell["trial"])
+        return wide.reindex(trials)
 
 
 def runs_of(campaign: str, trials: pd.DataFrame, finishes: pd.DataFrame) -> list[Runs]:
