@@ -22,17 +22,15 @@ CELLS = [
 ]
 
 
-MADE = {}
-
-
 def made_once(make):
     """What a campaign makes of its cells and their frame, as copies of what was made once."""
+    made = {}
 
     def given(of=CELLS, **frame):
-        asked = make.__name__, repr(of), repr(sorted(frame.items()))
-        if asked not in MADE:
-            MADE[asked] = make(of, **frame)
-        return tuple(table.copy() for table in MADE[asked])
+        asked = repr(of), repr(sorted(frame.items()))
+        if asked not in made:
+            made[asked] = make(of, **frame)
+        return tuple(table.copy() for table in made[asked])
 
     return given
 

@@ -1,8 +1,5 @@
 """Quantiles and tails: those of `scipy.stats` to the bit, or a verdict would turn on its import."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy
@@ -40,9 +37,7 @@ SAME = {
 @pytest.mark.parametrize("name", SAME)
 def test_it_is_what_scipy_says(name: str) -> None:
     ours, theirs, given = SAME[name]
-    ours_of: Callable[[Any, Any], Any] = ours
-    theirs_of: Callable[[Any, Any], Any] = theirs
-    np.testing.assert_array_equal(ours_of(given, DEGREES), theirs_of(given, DEGREES))
+    np.testing.assert_array_equal(ours(given, DEGREES), theirs(given, DEGREES))
 
 
 @pytest.mark.parametrize("degrees", [0, -1, np.nan])
