@@ -19,8 +19,7 @@ def loops_per_s() -> float:
     """Return turns of the loop in a second, the best of `RUNS` runs.
 
     It compares one machine with itself: another version of Python runs the same loop at another
-    speed. 50 readings of a free core had a coefficient of variation of 0.4 %, single runs one of
-    7 %; docs/host.md tells how that was found.
+    speed. docs/host.md has how far readings scatter.
     """
     return LOOPS / min(_run_s() for _ in range(RUNS))
 

@@ -56,16 +56,13 @@ def trend(order: ArrayLike, values: ArrayLike) -> tuple[float, float]:
 def trend_percent(order: ArrayLike, values: ArrayLike) -> float:
     """Return the change from the first to the last trial, as a percentage of the median.
 
-    The slope is the median of those of all pairs (Theil 1950, Sen 1968). NaN below two trials.
+    The slope is that of Theil and Sen. NaN below two trials.
     """
     places, sample = sample_of(order), sample_of(values)
     middle = abs(float(np.median(sample)))
     if sample.size < 2 or constant(places) or middle == 0:
         return math.nan
-    later = np.subtract.outer(places, places)
-    rises = np.subtract.outer(sample, sample)[later > 0]
-    slope = float(np.median(rises / later[later > 0]))
-    return 100 * slope * float(np.ptp(places)) / middle
+    return 100 * _slope_of_pairs(places, sample) * float(np.ptp(places)) / middle
 
 
 def order_drift(
@@ -96,8 +93,7 @@ def order_drift(
     tau, between_p = trend(number, levels)
     between = math.nan
     if len(number) > 1:
-        slope_of_blocks = float(scipy.stats.theilslopes(levels, number).slope)
-        between = 100 * math.expm1(slope_of_blocks * float(np.ptp(number)))
+        between = 100 * math.expm1(_slope_of_pairs(number, levels) * float(np.ptp(number)))
     reach = float(np.ptp(places))
     last_over_first = LogRatio(reach * slope, reach * error, degrees)
     change, low, high = (
@@ -105,6 +101,14 @@ def order_drift(
     )
     within = Estimate(change, low, high, logs.size)
     return Drift(tau, between_p, between, within, last_over_first.difference_p())
+
+
+def _slope_of_pairs(places: Floats, values: Floats) -> float:
+    """Return the median of the slopes of all pairs of places that differ (Theil 1950, Sen 1968)."""
+    # scipy.stats.theilslopes gives the same, and spends most of its time on an interval.
+    later = np.subtract.outer(places, places)
+    rises = np.subtract.outer(values, values)[later > 0]
+    return float(np.median(rises / later[later > 0]))
 
 
 def _slope(dummies: Floats, places: Floats, logs: Floats) -> tuple[float, float, int]:
