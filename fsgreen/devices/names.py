@@ -24,6 +24,9 @@ TRAFFIC = "disk_mib_s"
 """The factor that a study declares to limit the traffic between a workload and its disk, each
 way."""
 
+CPUS = "cpus"
+"""The factor that a study declares for the processors that a workload may use."""
+
 MEMORY = "memory_mib"
 """The factor that limits the memory of a workload, including its page cache."""
 
