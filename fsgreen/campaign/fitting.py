@@ -8,7 +8,7 @@ from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
 from fsgreen.design.owncopy import file_of, file_to_change
-from fsgreen.devices.names import CPUS, TRAFFIC
+from fsgreen.devices.names import CPU_MAX_KHZ, CPUS, TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
 from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload, pinning
@@ -103,6 +103,13 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
                 where=where,
                 next_step=no_windows,
             )
+    if any(plan.levels(cell).get(CPU_MAX_KHZ) is not None for cell in plan.cells):
+        raise FsgreenError(
+            f"{CPU_MAX_KHZ} is that of the whole machine, on which trials are to be ready side by "
+            "side",
+            where=where,
+            next_step=f"leave {CPU_MAX_KHZ} out of the profile, or {no_windows}",
+        )
     ready = design.most_ready(plan)
     if not testbeds.find(opened[0].kind).several or len(opened) < ready:
         raise FsgreenError(

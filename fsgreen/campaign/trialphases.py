@@ -17,7 +17,7 @@ from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.idlepower import idle_band_w
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
-from fsgreen.devices.names import CPUS, TRAFFIC
+from fsgreen.devices.names import CPU_MAX_KHZ, CPUS, TRAFFIC
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
 from fsgreen.workloads import WorkloadFailed, bounds, pinning
@@ -103,6 +103,8 @@ def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
     except FsgreenError as error:
         raise WorkloadFailed(error.what, where=error.where, next_step=error.next_step) from error
     mount = testbed.remount()
+    if (most_khz := testbed.cpu_max_khz()) is not None:
+        trial.processors[CPU_MAX_KHZ] = most_khz
     warm = levels["cache"] == "warm"
     resident_share = testbed.warm() if warm else testbed.resident_share()
     testbed.rest()

@@ -27,6 +27,9 @@ way."""
 CPUS = "cpus"
 """The factor that a study declares for the processors that a workload may use."""
 
+CPU_MAX_KHZ = "cpu_max_khz"
+"""The factor that a study declares for the highest frequency of all processors of the machine."""
+
 MEMORY = "memory_mib"
 """The factor that limits the memory of a workload, including its page cache."""
 

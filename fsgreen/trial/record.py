@@ -66,7 +66,7 @@ class TrialRecord:
     """Of a memory that was bounded; None where it was all of the machine's."""
     processors: Mapping[str, Any] = field(default_factory=dict)
     """What the cell asks of the processors, as it was read back: `cpus`, those that the workload
-    might use. Empty in older records."""
+    might use, and `cpu_max_khz`, the highest frequency of all. Empty in older records."""
     simulated: Mapping[str, Any] | None = None
     """What the testbed says of a simulated disk."""
     devices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -109,16 +109,15 @@ def test_what_the_kernel_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         raise OSError(22, "Invalid argument")
 
     monkeypatch.setattr(os, "sched_setaffinity", refuse)
-    with pytest.raises(FsgreenError, match="the kernel says: Invalid argument"):
-        with pinning.pinned(ONE):
-            pytest.fail("it ran unpinned")
+    refused = pytest.raises(FsgreenError, match="the kernel says: Invalid argument")
+    with refused, pinning.pinned(ONE):
+        pytest.fail("it ran unpinned")
 
 
 @pytest.mark.skipif(len(HERE) < 2, reason="needs two processors")
 def test_processors_that_change_meanwhile_spoil_the_trial() -> None:
-    with pytest.raises(TrialFailed, match=f"although {ONE} were set"):
-        with pinning.pinned(ONE):
-            os.sched_setaffinity(0, HERE)
+    with pytest.raises(TrialFailed, match=f"although {ONE} were set"), pinning.pinned(ONE):
+        os.sched_setaffinity(0, HERE)
 
 
 class Guest(elsewhere.Place):
@@ -134,7 +133,7 @@ class Guest(elsewhere.Place):
 
 def test_in_a_guest_it_is_refused() -> None:
     """What asks for the program would be pinned, and the program would not."""
-    with elsewhere.entered(Guest()):
-        with pytest.raises(FsgreenError, match="runs in a guest") as caught:
-            pinning.chosen(ONE)
+    refused = pytest.raises(FsgreenError, match="runs in a guest")
+    with elsewhere.entered(Guest()), refused as caught:
+        pinning.chosen(ONE)
     assert "taskset" in str(caught.value.next_step)
