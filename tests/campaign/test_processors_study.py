@@ -6,8 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
