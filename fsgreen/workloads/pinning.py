@@ -42,21 +42,21 @@ def chosen(level: object) -> frozenset[int]:
         )
     if level == ALL:
         return frozenset(here)
-    if not isinstance(level, str) or not _LIST.fullmatch(level):
+    is_list = isinstance(level, str) and _LIST.fullmatch(level)
+    parts = [part.partition("-") for part in str(level).split("+")] if is_list else []
+    ranges = [range(int(first), int(last or first) + 1) for first, _, last in parts]
+    if not ranges or not all(ranges):
         raise _refused(
             level, "it is no list", 'declare `kind: name`, and levels such as all, "0", 0-1, 0+2-3'
         )
-    asked: set[int] = set()
-    for part in level.split("+"):
-        first, _, last = part.partition("-")
-        asked.update(range(int(first), int(last or first) + 1))
-    if not asked or not asked <= here:
+    asked = frozenset(number for one in ranges for number in one)
+    if not asked <= here:
         raise _refused(
             level,
             f"fsgreen may use the processors {spelt(here)} here",
             "name some of these in the study (lscpu --extended shows them), or `all`",
         )
-    return frozenset(asked)
+    return asked
 
 
 def spelt(processors: Set[int]) -> str:

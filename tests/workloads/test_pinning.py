@@ -89,7 +89,8 @@ def test_lists_are_the_kernels_with_a_plus_for_the_comma(
     [
         ("0-99999", "fsgreen may use the processors"),
         ("99999", "fsgreen may use the processors"),
-        ("1-0", "fsgreen may use the processors"),
+        ("1-0", "it is no list"),
+        ("0+1-0", "it is no list"),
         ("0-", "it is no list"),
         ("two", "it is no list"),
         ("0,1", "it is no list"),
