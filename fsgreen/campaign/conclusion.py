@@ -77,6 +77,7 @@ def conclude(running: RunningTrial, watched: Watched, writer: TrialWriter) -> st
         settle_s=sum(phase.duration_s for phase in running.phases if phase.name == "settle"),
         files_b=workload.size_b or None,
         memory=running.memory,
+        processors=running.processors,
         flush=running.flush,
         simulated=running.simulated or None,
         devices=running.devices,

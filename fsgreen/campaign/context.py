@@ -83,6 +83,8 @@ class RunningTrial:
     """The results of `prepare`, of the work and of `flush`; None until then."""
     memory: MemoryUse | None = None
     """The use of a limited memory."""
+    processors: dict[str, Any] = field(default_factory=dict)
+    """What the cell asks of the processors, as it is read back."""
     simulated: dict[str, Any] = field(default_factory=dict)
     """What the record keeps of a simulated disk (`simulated.watched`)."""
     devices: dict[str, dict[str, float]] = field(default_factory=dict)

@@ -8,10 +8,10 @@ from fsgreen import audit, design, testbeds
 from fsgreen.design import Cell, Plan, factors
 from fsgreen.design.factors import Level
 from fsgreen.design.owncopy import file_of, file_to_change
-from fsgreen.devices.names import TRAFFIC
+from fsgreen.devices.names import CPU_MAX_KHZ, CPUS, TRAFFIC
 from fsgreen.errors import FsgreenError
 from fsgreen.testbeds import Testbed
-from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload
+from fsgreen.workloads import TakesTurns, Workload, bounds, load_workload, pinning
 
 Workloads = dict[Cell, Workload]
 """Workloads by the levels that cells have of workload factors."""
@@ -48,7 +48,7 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
     Raises FsgreenError if a workload is unknown; if the testbed lacks a file system, option,
     device, scheduler or disk; if a cache in memory must be cold, or a cache with a memory limit
     warm; if files do not fit the image, or those of a warm cache the memory; if the kernel cannot
-    set a limit.
+    set a limit; if the machine lacks a processor.
     """
     workloads: Workloads = {}
     in_memory = testbed.describe()["cold_cache"] is False
@@ -62,6 +62,9 @@ def load_workloads(plan: Plan, testbed: Testbed) -> Workloads:
             with testbed.entered():
                 workloads[key].check()
             _check_image(workloads[key], plan)
+        if (cpus := plan.levels(cell).get(CPUS)) is not None:
+            with testbed.entered():
+                pinning.chosen(cpus)
         if plan.levels(cell)["cache"] == "warm":
             _check_memory(workloads[key], plan)
             if plan.memory_limit_b(cell) is not None:
@@ -100,6 +103,13 @@ def check_turns(plan: Plan, workloads: Workloads, opened: Sequence[Testbed]) -> 
                 where=where,
                 next_step=no_windows,
             )
+    if any(plan.levels(cell).get(CPU_MAX_KHZ) is not None for cell in plan.cells):
+        raise FsgreenError(
+            f"{CPU_MAX_KHZ} is that of the whole machine, on which trials are to be ready side by "
+            "side",
+            where=where,
+            next_step=f"leave {CPU_MAX_KHZ} out of the profile, or {no_windows}",
+        )
     ready = design.most_ready(plan)
     if not testbeds.find(opened[0].kind).several or len(opened) < ready:
         raise FsgreenError(

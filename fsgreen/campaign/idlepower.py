@@ -12,7 +12,7 @@ from fsgreen import audit, processes, trace
 from fsgreen.campaign.state import Campaign
 from fsgreen.design import Plan
 from fsgreen.design.factors import AS_FOUND
-from fsgreen.devices.names import OF_NVME
+from fsgreen.devices.names import CPU_MAX_KHZ, OF_NVME
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import Capture, Meter
 from fsgreen.preflight import load
@@ -21,6 +21,9 @@ from fsgreen.testbeds import Testbed
 
 ATTEMPTS = 3
 """Most attempts to measure it while other programs use the machine."""
+
+DECIDING = (*OF_NVME, CPU_MAX_KHZ)
+"""The factors that decide idle power, beside the disk: states of a drive, and a frequency."""
 
 IDLE_S = 5.0
 """Least duration of the measurement (rule 18)."""
@@ -32,9 +35,9 @@ IDLE_READINGS = 3
 def idle_key(plan: Plan, cell: Mapping[str, Any]) -> str | None:
     """Return a name for the levels of a cell that decide idle power; None if there are none."""
     disk = [cell["disk"]] if "disk" in cell else []
-    levels, named = plan.levels(cell), named_of_nvme(plan)
-    of_nvme = [f"{name} {AS_FOUND if levels[name] is None else levels[name]}" for name in named]
-    return ", ".join(disk + of_nvme) or None
+    levels, named = plan.levels(cell), deciding(plan)
+    states = [f"{name} {AS_FOUND if levels[name] is None else levels[name]}" for name in named]
+    return ", ".join(disk + states) or None
 
 
 def idle_band_w(identity: Mapping[str, Any], plan: Plan, cell: Mapping[str, Any]) -> float:
@@ -47,10 +50,10 @@ def idle_band_w(identity: Mapping[str, Any], plan: Plan, cell: Mapping[str, Any]
     return float(identity["idle_band_w"] if own_w is None else own_w)
 
 
-def named_of_nvme(plan: Plan) -> list[str]:
-    """Return the factors of an NVMe drive that some cell of a plan names."""
+def deciding(plan: Plan) -> list[str]:
+    """Return those of `DECIDING` that some cell of a plan names."""
     every = [plan.levels(cell) for cell in plan.cells]
-    return [name for name in OF_NVME if any(levels.get(name) is not None for levels in every)]
+    return [name for name in DECIDING if any(levels.get(name) is not None for levels in every)]
 
 
 def idle_powers_w(
@@ -65,10 +68,10 @@ def idle_powers_w(
     for cell in plan.cells:
         key, levels = idle_key(plan, cell), plan.levels(cell)
         if key not in idle_w:
-            of_nvme = {name: levels.get(name) for name in OF_NVME}
-            testbed.load({"disk": cell.get("disk"), **of_nvme})
+            states = {name: levels.get(name) for name in deciding(plan)}
+            testbed.load({"disk": cell.get("disk"), **states})
             idle_w[key] = _idle_power_w(campaign, meters, plan.bounds["others_percent"])
-    if named_of_nvme(plan):  # what is probed next is the baseline's drive
+    if deciding(plan):  # what is probed next is in the states of the baseline
         testbed.load(plan.levels(plan.baseline))
     return idle_w
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import resource
 import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from fsgreen.campaign.guesttime import GuestTime
 from fsgreen.campaign.idlepower import idle_band_w
 from fsgreen.campaign.settling import settle
 from fsgreen.design import derive_seed
-from fsgreen.devices.names import TRAFFIC
+from fsgreen.devices.names import CPU_MAX_KHZ, CPUS, TRAFFIC
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.trial import Check, Flush, HarnessCost, Phase
-from fsgreen.workloads import WorkloadFailed, bounds
+from fsgreen.workloads import WorkloadFailed, bounds, pinning
 
 DIRTY = ("Dirty", "Writeback")
 MEMINFO = Path("/proc/meminfo")
@@ -98,11 +98,13 @@ def _prepare(trial: RunningTrial) -> tuple[Prepared, list[Check]]:
     with trial.capture.excusing() if is_simulated else nullcontext():
         made = testbed.prepare(levels, seed=derive_seed(plan.seed, "age", planned.block))
     try:
-        with testbed.entered():
+        with testbed.entered(), pinned(trial):
             trial.context.workload(planned).prepare(made.directory, planned.seed)
     except FsgreenError as error:
         raise WorkloadFailed(error.what, where=error.where, next_step=error.next_step) from error
     mount = testbed.remount()
+    if (most_khz := testbed.cpu_max_khz()) is not None:
+        trial.processors[CPU_MAX_KHZ] = most_khz
     warm = levels["cache"] == "warm"
     resident_share = testbed.warm() if warm else testbed.resident_share()
     testbed.rest()
@@ -142,7 +144,11 @@ def _work(trial: RunningTrial) -> None:
     bounded = bounds.Bounded()
     with trial.guest.watched(), simulated.watched(trial.testbed, trial.simulated):
         try:
-            with trial.testbed.entered(), bounds.bounded(bounds_of(trial)) as bounded:
+            with (
+                trial.testbed.entered(),
+                bounds.bounded(bounds_of(trial)) as bounded,
+                pinned(trial),
+            ):
                 trial.outcome = context.workload(planned).run(
                     made(trial).mount.directory,
                     planned.seed,
@@ -174,6 +180,16 @@ def bounds_of(trial: RunningTrial) -> bounds.Bounds:
     if mib_s is not None and (device := made(trial).mount.device) is not None:
         traffic = bounds.Traffic(Path(device), int(mib_s * 2**20))
     return bounds.Bounds(plan.memory_limit_b(cell), traffic)
+
+
+@contextmanager
+def pinned(trial: RunningTrial) -> Iterator[None]:
+    """Have the workload of a trial use only the processors of its cell, and record these."""
+    level = trial.context.plan.levels(trial.planned.cell).get(CPUS)
+    with pinning.pinned(level) as processors:
+        if processors is not None:
+            trial.processors[CPUS] = processors
+        yield
 
 
 def _flush(trial: RunningTrial) -> None:

@@ -160,14 +160,14 @@ class _Taker:
         workload = trial.context.workload(trial.planned)
         assert isinstance(workload, TakesTurns)
         self._bound = self._stack.enter_context(bounds.bounded(trialphases.bounds_of(trial)))
-        self._run = self._stack.enter_context(
-            workload.turns(
-                trialphases.made(trial).mount.directory,
-                trial.planned.seed,
-                profile.warmup_s,
-                trial.planned.cell.get("load_ops_s"),
-            )
+        turns = workload.turns(
+            trialphases.made(trial).mount.directory,
+            trial.planned.seed,
+            profile.warmup_s,
+            trial.planned.cell.get("load_ops_s"),
         )
+        with trialphases.pinned(trial):
+            self._run = self._stack.enter_context(turns)
         if profile.warmup_s > 0 and (turn := self._turn(profile.warmup_s)) is not None:
             trial.phases.append(Phase("warmup", turn.start_s, turn.end_s))
             self._flushed()
@@ -219,7 +219,8 @@ class _Taker:
             return None
         try:
             try:
-                return self._run.turn(length_s)
+                with trialphases.pinned(self._trial):
+                    return self._run.turn(length_s)
             except FsgreenError:
                 self._stack.close()  # it must not continue in the windows of others
                 raise

@@ -1,4 +1,5 @@
-"""The settings of a disk as a work folder keeps them, to put them back, after a kill too."""
+"""The settings of a disk, or of the processors, as a work folder keeps them, to put them back,
+after a kill too."""
 
 from __future__ import annotations
 
@@ -30,6 +31,8 @@ def put_back(
     settings: Mapping[str, str],
     put: Callable[[str, str, Any], bool],
     tree: Tree = HERE,
+    *,
+    below: str = disks.BLOCK,
 ) -> list[str]:
     """Set a disk as the file says; return a line for each action.
 
@@ -46,6 +49,9 @@ def put_back(
         otherwise.
     tree : Tree
         The files of the kernel.
+    below : str
+        The folder of the kernel that has one of the disk's name. It may be that of the processors,
+        which keep their settings as a disk does.
 
     Raises FsgreenError if something cannot be put back, after it tried the rest. The file stays for
     another attempt.
@@ -53,7 +59,7 @@ def put_back(
     try:
         kept = json.loads(file.read_text())
         disk, found = str(kept["disk"]), dict(kept["found"])
-        is_here = kept["identity"] == disks.identity(tree, disk) and _exists(tree, disk)
+        is_here = kept["identity"] == disks.identity(tree, disk) and _exists(tree, below, disk)
     except FileNotFoundError:
         return []
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -72,11 +78,11 @@ def put_back(
             "; ".join(failed),
             where=file,
             next_step="the next fsgreen measure tries again; or set it by hand (below "
-            f"/sys/block/{disk}/queue, or nvme set-feature), then rm {file}",
+            f"/{below}/{disk}, or nvme set-feature), then rm {file}",
         )
     return done
 
 
-def _exists(tree: Tree, disk: str) -> bool:
+def _exists(tree: Tree, below: str, disk: str) -> bool:
     """Return whether a disk is there. Kernels before 5.15 do not tell it from others by number."""
-    return tree.path(f"{disks.BLOCK}/{disk}").exists()
+    return tree.path(f"{below}/{disk}").exists()

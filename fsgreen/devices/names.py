@@ -24,6 +24,12 @@ TRAFFIC = "disk_mib_s"
 """The factor that a study declares to limit the traffic between a workload and its disk, each
 way."""
 
+CPUS = "cpus"
+"""The factor that a study declares for the processors that a workload may use."""
+
+CPU_MAX_KHZ = "cpu_max_khz"
+"""The factor that a study declares for the highest frequency of all processors of the machine."""
+
 MEMORY = "memory_mib"
 """The factor that limits the memory of a workload, including its page cache."""
 

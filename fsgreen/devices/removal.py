@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices import blockdev, mounts, powerstates
+from fsgreen.devices import blockdev, frequencies, mounts, powerstates
 from fsgreen.devices.queue import READ_AHEAD_KIB, Queue, put_back
 from fsgreen.errors import FsgreenError
 
@@ -37,7 +37,7 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
             next_step=f"umount {folder}/*; the next fsgreen measure removes the rest",
         )
     failed: list[FsgreenError] = []
-    for settings_of in (put_back, powerstates.put_back):
+    for settings_of in (put_back, powerstates.put_back, frequencies.put_back):
         try:
             done += settings_of(folder)
         except FsgreenError as error:

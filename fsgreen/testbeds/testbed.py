@@ -9,6 +9,7 @@ from typing import Any
 
 from fsgreen import commands
 from fsgreen.devices.base import Device, LosesStates
+from fsgreen.devices.frequencies import Frequencies
 from fsgreen.devices.names import Levels
 from fsgreen.simdisk import Control
 from fsgreen.stacks.base import DISK, KeepsCopies, Mount, Stack
@@ -35,6 +36,7 @@ class Testbed:
         self.kind = kind
         self._why = why
         self._folder = folder
+        self._frequencies = Frequencies(device.work.path)
 
     def describe(self) -> dict[str, Any]:
         """Return what the testbed is, for the record; `why` says why it was chosen."""
@@ -46,10 +48,12 @@ class Testbed:
         """Raise `FsgreenError` if a cell of these levels cannot run here. Touches nothing."""
         self.device.check(levels)
         self.stack.check(levels)
+        self._frequencies.check(levels)
 
     def load(self, levels: Levels) -> None:
-        """Bring the device of these levels, at rest: nothing is mounted and nothing done to it."""
+        """Bring device and processors to these levels, at rest: nothing is mounted."""
         self.stack.unmount()
+        self._frequencies.load(levels)
         self.device.load(levels)
 
     def prepare(self, levels: Levels, *, seed: int = 0) -> Mount:
@@ -97,9 +101,17 @@ class Testbed:
             return self.stack.lacking() if isinstance(self.stack, KeepsCopies) else None
 
     def require_states(self) -> None:
-        """Raise `TrialFailed` if the device has lost a state that the cell has set."""
+        """Raise `TrialFailed` if device or processors lost a state that the cell has set."""
+        self._frequencies.now_khz()
         if isinstance(self.device, LosesStates):
             self.device.require_states()
+
+    def cpu_max_khz(self) -> int | None:
+        """Return the highest frequency of the processors; None if no cell has named one yet.
+
+        Raises `TrialFailed` if it is not as it was set.
+        """
+        return self._frequencies.now_khz()
 
     def devices(self) -> Mapping[str, Device]:
         """Return all devices in use, by what they are to the cell: `disk` is the testbed's own."""
@@ -143,11 +155,12 @@ class Testbed:
         return self.device.counters()
 
     def restore(self) -> None:
-        """Unmount and give the device back the state it had before `prepare`."""
+        """Unmount and give device and processors back the state they had before `prepare`."""
         if self._is_open():
             with self.device.untimed():
                 self.stack.unmount()
             self.device.restore()
+            self._frequencies.restore()
 
     def close(self) -> None:
         """Remove everything that the testbed made; what is in use is unmounted lazily."""
