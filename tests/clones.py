@@ -23,7 +23,7 @@ def commit(folder: Path) -> None:
     """Make a repository of a folder, all of it committed."""
     git = ["git", "-C", str(folder)]
     subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "-c", "core.compression=0", "add", "-A"], check=True)
     author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
     subprocess.run([*git, *author, "commit", "-q", "-m", "all"], check=True)
 

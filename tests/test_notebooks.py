@@ -34,12 +34,20 @@ IN_A_KERNEL = [
 """By night all of them; by day those whose widgets change while they are shown."""
 FORKED = [file for file in APART if file not in IN_A_KERNEL]
 FORKS = """
-import json, os, sys, warnings
+import ast, gc, json, os, sys, warnings
+from contextlib import suppress
 from pathlib import Path
 import matplotlib; matplotlib.use("Agg")
 import pandas, seaborn, statsmodels.api
 from IPython.core.interactiveshell import InteractiveShell
-for name, cells in json.load(sys.stdin).items():
+books = json.load(sys.stdin)
+for cell in sum(books.values(), []):
+    for statement in ast.parse("".join(cell["source"])).body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            with suppress(ImportError):
+                exec(ast.unparse(statement), {})
+gc.freeze()
+for name, cells in books.items():
     os.mkdir(name)
     if child := os.fork():
         os.waitpid(child, 0)
@@ -58,7 +66,8 @@ for name, cells in json.load(sys.stdin).items():
     sys.stdout.flush()
     os._exit(0)
 """
-"""Runs the cells of each notebook in a shell of its own, in a process that is forked for it."""
+"""Runs the cells of each notebook in a shell of its own, in a process that is forked for it from
+one that has imported what any of them does."""
 LITERALS = {"str", "int", "float", "bool"}
 
 
@@ -195,12 +204,20 @@ def under_nbval(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     """What nbval says of each notebook with a kernel: it runs one after the other in a folder."""
     folder = tmp_path_factory.mktemp("kernels")
     report = folder / "report.xml"
-    command = [sys.executable, "-m", "pytest", "--nbval-lax", "-p", "no:cacheprovider"]
-    command += ["-c", os.devnull, "--rootdir", str(paths.notebooks()), f"--junitxml={report}"]
+    command = [sys.executable, "-m", "pytest", "-p", "nbval.plugin", "--nbval-lax"]
+    command += [
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(paths.notebooks()),
+        f"--junitxml={report}",
+    ]
     subprocess.run(
         [*command, *map(str, IN_A_KERNEL)],
         cwd=folder,
-        env=os.environ | {"FSGREEN_DATA": str(data)},
+        env=os.environ | {"FSGREEN_DATA": str(data), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )

@@ -13,13 +13,14 @@ import synthetic
 from sound_campaign import answer
 
 from fsgreen import paths, rules, stats
-from fsgreen.analysis.cells import cells_table
+from fsgreen.analysis import owncoverage
 from fsgreen.analysis.claims.assay import with_power
 from fsgreen.analysis.comparisons import USUAL, pairs_of
 from fsgreen.analysis.discarded import beside
 from fsgreen.analysis.effects import effects_table
 from fsgreen.analysis.scatter import TREATMENTS
 from fsgreen.claims import Band, Part, judge
+from fsgreen.reduce import factors_of
 from fsgreen.rules.trust import OF_REPORT
 
 SECONDS = 10
@@ -118,8 +119,9 @@ def a_discarded_block_whose_cells_were_slow_by_other_factors(sound, percent, rng
     return replace(sound, discarded=sound.records[:3], effects=effects)
 
 
-@violates(49, 200)
+@violates(49, 100)
 def campaigns_that_are_apart(sound, percent, rng):
+    """A hundred draws suffice: of 12 % nine in ten disagree, of 3 % about one in eight."""
     report = sound_campaign.make_report()
     half = 0.05
     logs = rng.normal([0, np.log1p(percent / 100)], half / 1.96)
@@ -175,11 +177,16 @@ def of_ten_cells_in_five_blocks(rng):
 
 
 def slowed(sound, trials, slow):
-    """The evidence with these trials, some of which are slower by two fifths."""
-    factors = np.where(slow, 0.6, 1.0)
-    numbers = {name: trials[name] * factors for name in ("work_ops", "throughput_ops_s")}
-    cells = cells_table(trials.assign(**numbers), synthetic.BOUNDS)
-    return replace(sound, cells=cells, effects=pd.DataFrame())
+    """The evidence with these trials, some of which are slower by two fifths.
+
+    Of its cells there is what the rule judges, and no other column of `cells.csv`.
+    """
+    rates = trials["throughput_ops_s"] * np.where(slow, 0.6, 1.0)
+    trials = trials.assign(throughput_ops_s=rates)
+    covers = owncoverage.of_cells(trials, trials["block"])["covers_percent"]
+    of_cells = trials.assign(coverage_percent=covers).groupby(factors_of(trials), dropna=False)
+    cells = of_cells.agg(n=("trial", "size"), coverage_percent=("coverage_percent", "first"))
+    return replace(sound, cells=cells.reset_index().assign(starred=True), effects=pd.DataFrame())
 
 
 def rows_of_the_guide():

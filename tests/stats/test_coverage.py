@@ -16,7 +16,7 @@ from fsgreen.stats import coverage
 TABLE = coverage.table()
 REPETITIONS = 300
 FEWEST = 16
-DEAR = 4
+DEAR = 2
 """The cost from which on a case is simulated from one distribution by day, and from all by night.
 
 An estimator that changed shows in any of them.
