@@ -1,6 +1,7 @@
 """Synthetic campaigns for tests of the analysis: never shipped, never a result."""
 
 import json
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from fsgreen import design, paths, trial
 from fsgreen.design.factors import BUILT_IN
+from fsgreen.trial.files import SMALL
 
 SPEED = {"ext2": 0.9, "ext3": 1.0, "ext4": 1.2, "xfs": 1.3, "btrfs": 0.7}
 RATE = {"webserver": 9000.0, "fileserver": 1500.0, "varmail": 1200.0, "oltp": 2500.0}
@@ -142,29 +144,11 @@ def begin(name, plan, *, probes=None, kind="loop", testbed=()):
     return folder
 
 
-def write_trial(
-    folder: Path,
-    name,
-    plan,
-    planned,
-    *,
-    power_w=250.0,
-    ops=100,
-    windows=(),
-    latency_ns=(1000, 2000, 4000),
-    **changes,
-):
-    """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle; or these windows, 1 s flush.
-
-    A window is (start_s, end_s), between 10 and 20 s. `latency_ns` are the edges of two buckets.
-    """
-    spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
-    for start_s, end_s in windows or [(10, 20)]:
-        spans += (("measure", start_s, end_s), ("flush", end_s, end_s + 1))
-    spans += (("idle", 21, 23),)
+@lru_cache(maxsize=256)
+def tables_of(power_w, ops, windows, latency_ns):
+    """The bytes of a trial's tables by name: most trials of a campaign have the same."""
     rows_s = np.array([end_s - start_s for start_s, end_s in windows] or [1.0] * 10, dtype=float)
     ends_s = [float(end_s) for _, end_s in windows] or np.arange(11.0, 21.0)
-    writer = trial.TrialWriter(folder, planned.trial)
     seconds = np.arange(0.0, 26.0)
     parts = {"system": power_w - 10, "disk": 10.0}
     power = pd.concat(
@@ -186,26 +170,50 @@ def write_trial(
     host |= {"disk_read_b": seconds * 1024 * ops, "disk_write_b": seconds * 0.0}
     host |= {"disk_reads_count": seconds * ops, "disk_writes_count": seconds * 0.0}
     host |= {"disk_busy_s": seconds * 0.5}
-    writer.write_table("power", power)
-    writer.write_table("host", pd.DataFrame(host))
-    writer.write_table(
-        "ops",
-        pd.DataFrame(
-            {
-                "time_s": ends_s,
-                "duration_s": rows_s,
-                "work_ops": (rows_s * ops).astype(int),
-                "read_b": (rows_s * 4096 * ops).astype(int),
-                "write_b": 0,
-            }
-        ),
-    )
+    work = {
+        "time_s": ends_s,
+        "duration_s": rows_s,
+        "work_ops": (rows_s * ops).astype(int),
+        "read_b": (rows_s * 4096 * ops).astype(int),
+        "write_b": 0,
+    }
     latency = {"process": "p", "thread": [0, 1], "flowop": "read", "operation": "read"}
     edges = {"lower_ns": latency_ns[:2], "upper_ns": latency_ns[1:]}
     buckets = {**edges, "work_ops": [900, 100]}
     identity_columns = pd.DataFrame({**latency, **buckets})
     identity_columns["thread"] = identity_columns["thread"].astype(str)
-    writer.write_table("latency", identity_columns)
+    tables = {
+        "power": power,
+        "host": pd.DataFrame(host),
+        "ops": pd.DataFrame(work),
+        "latency": identity_columns,
+    }
+    return {name: table.to_parquet(index=False, **SMALL) for name, table in tables.items()}
+
+
+def write_trial(
+    folder: Path,
+    name,
+    plan,
+    planned,
+    *,
+    power_w=250.0,
+    ops=100,
+    windows=(),
+    latency_ns=(1000, 2000, 4000),
+    **changes,
+):
+    """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle; or these windows, 1 s flush.
+
+    A window is (start_s, end_s), between 10 and 20 s. `latency_ns` are the edges of two buckets.
+    """
+    spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
+    for start_s, end_s in windows or [(10, 20)]:
+        spans += (("measure", start_s, end_s), ("flush", end_s, end_s + 1))
+    spans += (("idle", 21, 23),)
+    writer = trial.TrialWriter(folder, planned.trial)
+    for table, data in tables_of(power_w, ops, tuple(windows), tuple(latency_ns)).items():
+        writer.write_parts(table, lambda file, data=data: file.write_bytes(data))
     machine = {"kernel": "Linux 6", "cpu": "synthetic", **changes.pop("machine", {})}
     sha = writer.write_json("audit.json", {"start": machine, "end": machine})
     whole = {

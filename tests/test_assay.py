@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from fsgreen import assay, cli, confounds, design, paths, reduce
-from fsgreen.analysis import standard
+from fsgreen import assay, cli, design, paths, reduce
+from fsgreen.analysis.cells import cells_table
 from fsgreen.design import newstudy
 from fsgreen.errors import FsgreenError
 
@@ -18,13 +18,12 @@ OF_OWN = synthetic.cells(["webserver"], ["ext4", "xfs"])
 
 
 def analysed(name, plan, scatter):
-    """A campaign with these cells whose trials scatter so, up to its comparisons."""
+    """A campaign with these cells whose trials scatter so, up to its cells."""
     synthetic.write_raw(name, plan, probes={"offset": [], "queue": []})
     reduce.write(name)
     trials = synthetic.trials_frame(plan.cells, plan.profile.blocks, scatter=scatter)
     reduce.write_table(trials, name, "trials")
-    confounds.write(name)
-    standard.write(name)
+    reduce.write_table(cells_table(trials, synthetic.BOUNDS), name, "cells")
 
 
 @pytest.fixture(scope="module")

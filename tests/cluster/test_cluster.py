@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -279,20 +281,15 @@ def test_nobody_has_a_lent_core_do_anything_else(lent: Borrowed, tmp_path: Path)
     assert not marker.exists()
 
 
-def end(_given: object) -> None:
-    """End the process in which this is, as the kernel does where memory is short."""
-    os._exit(9)
-
-
-def test_a_process_that_was_ended_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_was_ended_is_replaced() -> None:
     """A trial that takes too much memory would end what is lent for the others, too."""
     sent = {"plan": "", "attached": "{}", "trial": "t", "files": {}}
+    ending = ProcessPoolExecutor(1, get_context("spawn"), os._exit, (9,))
+    started = iter([ending, executors.processes(1)])
 
     async def asked() -> list[dict[str, object]]:
-        tasks = lending.Tasks(lambda: executors.processes(1))
-        with monkeypatch.context() as ending:
-            ending.setattr(lending, "made", end)
-            first = await tasks.perform("reduce", sent)
+        tasks = lending.Tasks(lambda: next(started))
+        first = await tasks.perform("reduce", sent)
         second = await tasks.perform("reduce", sent)
         tasks.stop()
         return [first, second]

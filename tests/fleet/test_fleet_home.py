@@ -161,10 +161,25 @@ def test_a_damaged_record_is_told_with_what_to_do(data: Path, text: str) -> None
         list(fleet.status("c"))
 
 
-def test_testbeds_are_pooled_as_machines_are(data: Path) -> None:
+@pytest.fixture(scope="module")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a fleet of two testbeds, which both are analysed."""
+    folder = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FSGREEN_DATA", str(folder))
+        sending.analyse("c.disk", 1, 1.0)
+        sending.analyse("c.memory", 2, 1.2)
+    return folder
+
+
+@pytest.fixture
+def fleet_data(analysed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FSGREEN_DATA", str(analysed))
+
+
+@pytest.mark.usefixtures("fleet_data")
+def test_testbeds_are_pooled_as_machines_are() -> None:
     """How far they differ is the result of a fleet; a mean without it would be of no machine."""
-    sending.analyse("c.disk", 1, 1.0)
-    sending.analyse("c.memory", 2, 1.2)
     pooled, files = together("c", ["c.disk", "c.memory"])
     assert {file.name for file in files} >= {"together.csv", "machines.csv", "gathered.txt"}
     assert [file.name for file in pooled.files] == ["c.disk.results.json", "c.memory.results.json"]
@@ -176,11 +191,11 @@ def test_testbeds_are_pooled_as_machines_are(data: Path) -> None:
     assert json.loads((paths.results("c.disk") / "c.disk.results.json").read_text())["sha256"]
 
 
+@pytest.mark.usefixtures("fleet_data")
 def test_testbeds_without_a_comparison_are_kept_with_empty_tables(
-    data: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A directory has one file system: its trials are whole, and no step behind may fail."""
-    sending.analyse("c.disk", 1, 1.0)
     results = gathered.results_of("c.disk").model_copy(update={"effects": ()})
     monkeypatch.setattr(gathered, "results_of", lambda name: results)
     pooled, files = together("c", ["c.disk"])

@@ -67,12 +67,20 @@ class Agent(SoundAgent):
         return rfc1902.OctetString("n/a") if self.fault == "text" else super().value(oid)
 
 
-@pytest.fixture
-def agent(monkeypatch):
-    """An agent that hears every question once, however late it answers."""
-    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 8.0)
+@pytest.fixture(scope="module")
+def one_agent():
+    """An agent for all tests, as pysnmp reads its tables anew for each."""
     with Agent(units()) as emulated:
         yield emulated
+
+
+@pytest.fixture
+def agent(one_agent, monkeypatch):
+    """That agent, sound, and heard by a meter that asks every question once, however late."""
+    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 8.0)
+    one_agent.objects, one_agent.fault = units(), None
+    one_agent.received.clear()
+    return one_agent
 
 
 def meter_of(agent, **changed):

@@ -37,14 +37,14 @@ def texts(figure):
 
 def test_modelled_power_is_labelled():
     """Rule 19 in every figure with power: on the axis and in a box; never where a meter was."""
-    for boundary, marked in (("modelled", True), ("wall", False)):
-        cells, _ = tables(boundary=boundary)
+    for frame in ({}, {"boundary": "wall"}):
+        _, cells = campaign(**frame)
         for figure in (
             power_by_load(cells, PRINTED.points("1")),
-            bars("3b", "webserver", "efficiency", boundary=boundary),
+            bars("3b", "webserver", "efficiency", **frame),
         ):
-            assert ("modelled power" in texts(figure)) == marked
-            assert boundary in figure.axes[0].get_ylabel()
+            assert ("modelled power" in texts(figure)) == (not frame)
+            assert frame.get("boundary", "modelled") in figure.axes[0].get_ylabel()
 
 
 def test_published_values_stand_beside_ours():
@@ -104,7 +104,7 @@ def test_a_figure_says_to_which_file_system_its_ratios_are():
 
 def test_figure_1_shows_limited_file_systems_only():
     """Two file systems have load levels, so two lines."""
-    cells, _ = tables()
+    _, cells = campaign()
     legend = power_by_load(cells, PRINTED.points("1")).axes[0].get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["idle", "Ext2", "XFS"]
 
@@ -112,7 +112,7 @@ def test_figure_1_shows_limited_file_systems_only():
 def test_a_campaign_without_the_cells_says_so():
     """The quick profile may lack a workload: an honest sentence instead of a figure."""
     only = [design.Cell(workload="oltp", file_system="ext4")]
-    cells, _ = tables(only)
+    _, cells = campaign(only)
     for figure in (
         power_by_load(cells, PRINTED.points("1")),
         cpu_split(cells),
@@ -183,7 +183,7 @@ def test_a_file_system_without_a_colour_is_shown_under_its_name(monkeypatch):
         design.Cell(workload="webserver", file_system="overlay", load_ops_s=x) for x in (2e3, 5e3)
     ]
     here = [*synthetic.cells(WORKLOADS, ["overlay"]), *loads]
-    cells, _ = tables(here)
+    _, cells = campaign(here)
     assert "overlay" in [
         text.get_text()
         for text in power_by_load(cells, PRINTED.points("1")).axes[0].get_legend().get_texts()

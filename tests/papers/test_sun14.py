@@ -155,7 +155,7 @@ def test_what_leads_by_luck_is_not_named():
     cells = [cell for cell in EVERY if cell["workload"] == "varmail-sun14"][:6]
     same = synthetic.frame_of(cells, lambda cell: 1.0, lambda cell: 2.0, "modelled", scatter=0)
     alone = wrong = 0
-    for seed in range(60):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         table = same.copy()
         for name in ("work_ops", "energy_j"):
@@ -164,8 +164,8 @@ def test_what_leads_by_luck_is_not_named():
         chosen = contenders(of, "efficiency", cells, len(cells) - 1)
         alone += len(chosen) == 1
         wrong += len(chosen) < len(cells)
-    assert alone <= 3
-    assert wrong <= 6, "equals are ruled out no more often than the level of the test says"
+    assert alone <= 1
+    assert wrong <= 2, "equals are ruled out no more often than the level of the test says"
 
 
 def test_metrics_choose_different_pairs_only_where_intervals_tell_them_apart():
@@ -204,6 +204,15 @@ def told_apart():
     return source(speed, watts)
 
 
+@cache
+def moving(series):
+    """The same, but a cell of the mail server has no steady state."""
+    trials = told_apart().trials.assign(steady_power="flat")
+    ext2 = (trials["file_system"] == "ext2") & (trials["scheduler"] == "deadline")
+    trials.loc[ext2 & (trials["workload"] == "varmail-sun14"), series] = "no steady state"
+    return replace(told_apart(), trials=trials)
+
+
 @pytest.mark.parametrize(
     ("series", "slug", "expected"),
     [
@@ -217,13 +226,8 @@ def told_apart():
 )
 def test_a_rank_with_a_cell_that_moves_is_left_open(series, slug, expected):
     """A mean that only says how long was measured led, or lost, by chance."""
-    still = told_apart()
-    assert {part.verdict for part in parts(slug, still)} == {"reproduced"}
-    moving = still.trials.assign(steady_power="flat")
-    ext2 = (moving["file_system"] == "ext2") & (moving["scheduler"] == "deadline")
-    moving.loc[ext2 & (moving["workload"] == "varmail-sun14"), series] = "no steady state"
-    found = parts(slug, replace(still, trials=moving))
-    assert {part.verdict for part in found} == expected
+    assert {part.verdict for part in parts(slug, told_apart())} == {"reproduced"}
+    assert {part.verdict for part in parts(slug, moving(series))} == expected
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.2, "reproduced"), (0.8, "not reproduced")])
