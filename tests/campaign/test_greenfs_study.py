@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 SHORTER = {
-    "warmup_s: 2, measure_s: 11": "warmup_s: 0.1, measure_s: 1",
+    "warmup_s: 2, measure_s: 11": "warmup_s: 0.1, measure_s: 2",
     "blocks: 5": "blocks: 1",
     "varmail: 0.05": "varmail: 0.01",
     "image_mib: 1024": "image_mib: 128",
