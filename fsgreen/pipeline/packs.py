@@ -55,10 +55,10 @@ def pack(campaign: str) -> Path:
         trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(_names(folder), key=lambda name: (name.name, name))
-    thorough = 9 | lzma.PRESET_EXTREME
     with (
         whole(file) as partial,
-        tarfile.open(partial, "w:xz", dereference=True, preset=thorough) as tar,
+        lzma.open(partial, "wb", preset=9 | lzma.PRESET_EXTREME) as stream,
+        tarfile.open(mode="w", fileobj=stream, dereference=True) as tar,
     ):
         for name in progress(names, f"packing {campaign}", "files"):
             if not _is_made_again(folder / name):
