@@ -55,11 +55,7 @@ def pack(campaign: str) -> Path:
         trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(_names(folder), key=lambda name: (name.name, name))
-    with (
-        whole(file) as partial,
-        lzma.open(partial, "wb", preset=9 | lzma.PRESET_EXTREME) as stream,
-        tarfile.open(mode="w", fileobj=stream, dereference=True) as tar,
-    ):
+    with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True) as tar:
         for name in progress(names, f"packing {campaign}", "files"):
             if not _is_made_again(folder / name):
                 tar.add(folder / name, str(name), filter=_nobodys)

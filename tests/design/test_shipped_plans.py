@@ -141,6 +141,12 @@ SHIPPED = {
         "c250d5c3a68e5328c3018470dbefd4edf0fb83f44b6866790a67f9a434fe2979",
         "20db54a40a31f8d53b5f78496e6e3212b1ede7f2edf4d180bc502dea63fe161e",
     ),
+    "sun14-today": (
+        "sun14",
+        "today",
+        "f9f1317b6c85eda98f15ee8cc98d23a344963ea3e3e91d47fe273a2bcee04b35",
+        "fa8960b815799d9087bcb77e6566af0b9b4d6ee9ea250b56da765d4247f22aa1",
+    ),
     "sun14-vm2": (
         "sun14",
         "guest",
