@@ -144,7 +144,7 @@ def begin(name, plan, *, probes=None, kind="loop", testbed=()):
     return folder
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256, typed=True)
 def tables_of(power_w, ops, windows, latency_ns):
     """The bytes of a trial's tables by name: most trials of a campaign have the same."""
     rows_s = np.array([end_s - start_s for start_s, end_s in windows] or [1.0] * 10, dtype=float)

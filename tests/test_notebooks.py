@@ -34,20 +34,13 @@ IN_A_KERNEL = [
 """By night all of them; by day those whose widgets change while they are shown."""
 FORKED = [file for file in APART if file not in IN_A_KERNEL]
 FORKS = """
-import ast, gc, json, os, sys, warnings
-from contextlib import suppress
+import gc, json, os, sys, warnings
 from pathlib import Path
 import matplotlib; matplotlib.use("Agg")
 import pandas, seaborn, statsmodels.api
 from IPython.core.interactiveshell import InteractiveShell
-books = json.load(sys.stdin)
-for cell in sum(books.values(), []):
-    for statement in ast.parse("".join(cell["source"])).body:
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            with suppress(ImportError):
-                exec(ast.unparse(statement), {})
 gc.freeze()
-for name, cells in books.items():
+for name, cells in json.load(sys.stdin).items():
     os.mkdir(name)
     if child := os.fork():
         os.waitpid(child, 0)
@@ -66,8 +59,7 @@ for name, cells in books.items():
     sys.stdout.flush()
     os._exit(0)
 """
-"""Runs the cells of each notebook in a shell of its own, in a process that is forked for it from
-one that has imported what any of them does."""
+"""Runs the cells of each notebook in a shell of its own, in a process that is forked for it."""
 LITERALS = {"str", "int", "float", "bool"}
 
 

@@ -63,7 +63,7 @@ def put_back(
     except FileNotFoundError:
         return []
     except (OSError, ValueError, LookupError, TypeError) as error:
-        return [f"could not put back what {file.name} says of a disk: {error!r}"]
+        return [f"could not put back what {file.name} says: {error!r}"]
     done: list[str] = []
     failed: list[str] = []
     for name in [name for name in settings if is_here and name in found]:
@@ -74,11 +74,12 @@ def put_back(
         except (OSError, ValueError, TypeError, FsgreenError) as error:
             failed.append(f"{what} cannot be put back: {str(error).partition(chr(10))[0]}")
     if failed:
+        by_command = ", or nvme set-feature" if below == disks.BLOCK else ""
         raise FsgreenError(
             "; ".join(failed),
             where=file,
             next_step="the next fsgreen measure tries again; or set it by hand (below "
-            f"/{below}/{disk}, or nvme set-feature), then rm {file}",
+            f"/{below}/{disk}{by_command}), then rm {file}",
         )
     return done
 

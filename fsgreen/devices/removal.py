@@ -30,18 +30,18 @@ def remove(folder: Path, lock_fd: int, *, last: str) -> list[str]:
     for mount in mounts.under(folder):
         mounts.unmount(mount.point, lock_fd=lock_fd, lazily=True)
         done.append(f"unmounted {mount.point}")
-    if mounts.under(folder):
-        raise FsgreenError(
-            "still mounted",
-            where=folder,
-            next_step=f"umount {folder}/*; the next fsgreen measure removes the rest",
-        )
     failed: list[FsgreenError] = []
     for settings_of in (put_back, powerstates.put_back, frequencies.put_back):
         try:
             done += settings_of(folder)
         except FsgreenError as error:
             failed.append(error)
+    if mounts.under(folder):
+        raise FsgreenError(
+            "still mounted",
+            where=folder,
+            next_step=f"umount {folder}/*; the next fsgreen measure removes the rest",
+        )
     if failed:
         raise failed[0]
     try:

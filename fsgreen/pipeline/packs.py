@@ -33,7 +33,7 @@ TABLE, RAW = "power.parquet", "power.raw"
 
 LARGE_B = 1 << 13
 """From this size on a table of power is left out: at ten samples a second it is a third of a pack,
-and at kilohertz most of it. Smaller ones take longer to make again than they take space."""
+and at kilohertz most of it. Leaving out smaller ones would save little space and cost time."""
 
 
 def pack(campaign: str) -> Path:

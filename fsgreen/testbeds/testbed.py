@@ -157,10 +157,12 @@ class Testbed:
     def restore(self) -> None:
         """Unmount and give device and processors back the state they had before `prepare`."""
         if self._is_open():
-            with self.device.untimed():
-                self.stack.unmount()
-            self.device.restore()
-            self._frequencies.restore()
+            try:
+                with self.device.untimed():
+                    self.stack.unmount()
+                self.device.restore()
+            finally:
+                self._frequencies.restore()
 
     def close(self) -> None:
         """Remove everything that the testbed made; what is in use is unmounted lazily."""

@@ -65,8 +65,8 @@ class TrialRecord:
     memory: MemoryUse | None = None
     """Of a memory that was bounded; None where it was all of the machine's."""
     processors: Mapping[str, Any] = field(default_factory=dict)
-    """What the cell asks of the processors, as it was read back: `cpus`, those that the workload
-    might use, and `cpu_max_khz`, the highest frequency of all. Empty in older records."""
+    """What the cell asks of the processors, as it was read back: `cpus`, those of the thread that
+    starts the workload, and `cpu_max_khz`, the highest frequency of all. Empty in older records."""
     simulated: Mapping[str, Any] | None = None
     """What the testbed says of a simulated disk."""
     devices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from fsgreen import elsewhere
 from fsgreen.errors import FsgreenError, TrialFailed
@@ -26,11 +26,11 @@ _LIST = re.compile(rf"{_PART}(?:\+{_PART})*")
 def chosen(level: object) -> frozenset[int]:
     """Return the processors of a level: `all`, or a list as `0`, `0-1`, `0+2-3`.
 
-    It is the kernel's list, with + for its comma, which no level has. A number is refused, as it
-    may be meant as a count.
+    It is the kernel's list, with + in place of its comma, as levels have no comma. A number is
+    refused, as it may be meant as a count.
 
-    Raises FsgreenError if it is no list, or names a processor that fsgreen may not use here; and in
-    a guest, whose programs get no affinity from here.
+    Raises FsgreenError if it is no list, if it names a processor that fsgreen may not use here, or
+    if the workload runs in a guest, which takes no affinity from here.
     """
     here = os.sched_getaffinity(0)
     if elsewhere.place() is not None:
@@ -74,8 +74,8 @@ def spelt(processors: Set[int]) -> str:
 def pinned(level: object) -> Iterator[str | None]:
     """Have this thread, and what it starts meanwhile, use only the processors of a level.
 
-    Yields the processors as they are read back, in the spelling of `spelt`; None if no level is
-    given, which changes nothing.
+    Yields the processors of this thread as they are read back, in the spelling of `spelt`; None if
+    no level is given, which changes nothing.
 
     Raises FsgreenError as `chosen` does, or if the kernel refuses. Raises TrialFailed if the thread
     may use others at the end.
@@ -92,15 +92,17 @@ def pinned(level: object) -> Iterator[str | None]:
         yield spelt(_as_set(asked))
         _as_set(asked)
     finally:
-        os.sched_setaffinity(0, before)
+        # Refused only where none of them is left, and then the kernel has taken others by itself.
+        with suppress(OSError):
+            os.sched_setaffinity(0, before)
 
 
 def _as_set(asked: Set[int]) -> Set[int]:
     now = os.sched_getaffinity(0)
     if now != asked:
         raise TrialFailed(
-            f"the workload may use the processors {spelt(now)} although {spelt(asked)} were set: "
-            "one was switched off, or its driver sets others",
+            f"the workload is started on the processors {spelt(now)} although {spelt(asked)} were "
+            "set: one was switched off, or its driver sets others",
             next_step="the trial runs again; dmesg | tail tells of processors that go off",
         )
     return now

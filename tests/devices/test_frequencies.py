@@ -205,7 +205,7 @@ def test_where_it_cannot_be_written_the_level_is_refused(
 def test_what_the_kernel_does_not_take_is_told(
     tree: host.Tree, kept: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A driver may round what it is asked for."""
+    """A driver may round what it is asked for, and heat may lower it: that trial does not count."""
     written = Path.write_text
 
     def write(file: Path, text: str) -> int:
@@ -215,5 +215,13 @@ def test_what_the_kernel_does_not_take_is_told(
 
     monkeypatch.setattr(Path, "write_text", write)
     said = "the kernel refused" if kept is None else "is 2400000 although 1200000 kHz were set"
-    with pytest.raises(FsgreenError, match=said):
+    error = FsgreenError if kept is None else TrialFailed
+    with pytest.raises(error, match=said):
         of_cells(tree).load({"cpu_max_khz": 1_200_000})
+
+
+def test_a_processor_that_is_off_is_told_before_anything_is_made(tree: host.Tree) -> None:
+    """Idle power would be measured for a level that no trial can have."""
+    machines.write(tree.root, file_of(2), "")
+    with pytest.raises(FsgreenError, match="policy2 has no frequency"):
+        of_cells(tree).check({"cpu_max_khz": 1_200_000})

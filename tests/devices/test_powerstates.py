@@ -117,7 +117,7 @@ def test_what_cannot_be_put_back_is_told(tree: host.Tree, drive: States) -> None
 def test_a_damaged_file_stops_no_sweep(tree: host.Tree, text: str) -> None:
     tree.path(KEPT).write_text(text)
     [told] = put_back(tree.root, tree)
-    assert told.startswith("could not put back what nvme.json says of a disk: ")
+    assert told.startswith("could not put back what nvme.json says: ")
 
 
 def test_a_drive_that_was_reset_meanwhile_spoils_the_trial(tree: host.Tree, drive: States) -> None:

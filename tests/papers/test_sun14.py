@@ -155,7 +155,7 @@ def test_what_leads_by_luck_is_not_named():
     cells = [cell for cell in EVERY if cell["workload"] == "varmail-sun14"][:6]
     same = synthetic.frame_of(cells, lambda cell: 1.0, lambda cell: 2.0, "modelled", scatter=0)
     alone = wrong = 0
-    for seed in range(20):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         table = same.copy()
         for name in ("work_ops", "energy_j"):
@@ -164,8 +164,8 @@ def test_what_leads_by_luck_is_not_named():
         chosen = contenders(of, "efficiency", cells, len(cells) - 1)
         alone += len(chosen) == 1
         wrong += len(chosen) < len(cells)
-    assert alone <= 1
-    assert wrong <= 2, "equals are ruled out no more often than the level of the test says"
+    assert alone <= 3
+    assert wrong <= 6, "equals are ruled out no more often than the level of the test says"
 
 
 def test_metrics_choose_different_pairs_only_where_intervals_tell_them_apart():

@@ -20,6 +20,9 @@ HERE = os.sched_getaffinity(0)
 ONE = str(min(HERE))
 
 
+NEEDS_TWO = pytest.mark.skipif(len(HERE) < 2, reason="needs two processors, to leave one out")
+
+
 @pytest.fixture(autouse=True)
 def put_back() -> Iterator[None]:
     """Whatever happens, what runs next has all processors again."""
@@ -29,6 +32,7 @@ def put_back() -> Iterator[None]:
     assert left == HERE
 
 
+@NEEDS_TWO
 @pytest.mark.parametrize("code", [SAY, CHILD_SAYS], ids=["program", "what it starts"])
 def test_a_program_has_the_processors_of_its_cell(code: str) -> None:
     """A trial would count for fewer processors than it had."""
@@ -38,6 +42,7 @@ def test_a_program_has_the_processors_of_its_cell(code: str) -> None:
     assert len(process.run([sys.executable, "-c", code]).output.split()) == len(HERE)
 
 
+@NEEDS_TWO
 def test_a_driver_in_python_has_them_too_and_so_have_its_threads() -> None:
     seen = []
     thread = threading.Thread(target=lambda: seen.append(os.sched_getaffinity(0)))
@@ -48,6 +53,7 @@ def test_a_driver_in_python_has_them_too_and_so_have_its_threads() -> None:
     assert seen == [{int(ONE)}, {int(ONE)}]
 
 
+@NEEDS_TWO
 def test_a_meter_that_runs_already_keeps_its_processors() -> None:
     """It would come too late for its readings, behind the workload."""
     go, seen = threading.Event(), []
@@ -115,7 +121,7 @@ def test_what_the_kernel_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         pytest.fail("it ran unpinned")
 
 
-@pytest.mark.skipif(len(HERE) < 2, reason="needs two processors")
+@NEEDS_TWO
 def test_processors_that_change_meanwhile_spoil_the_trial() -> None:
     with pytest.raises(TrialFailed, match=f"although {ONE} were set"), pinning.pinned(ONE):
         os.sched_setaffinity(0, HERE)

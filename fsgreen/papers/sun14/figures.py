@@ -77,7 +77,7 @@ def by_pair(cells: pd.DataFrame, workload: str, printed: pd.DataFrame | None = N
         axes.set_title(title)
         for mark, system in zip(*axes.get_legend_handles_labels(), strict=True):
             marks.setdefault(system, mark)
-    # Three columns would reach what stands at the right: on which disk this is.
+    # Three columns would reach the note at the right that names the disk.
     figure.legend([*marks.values()], [*marks], loc="outside upper left", ncols=2)
     open_marks = "; open: watts as printed for a real SSD-I" if printed is not None else ""
     lows = pd.concat([chosen[f"{metric}_low_{unit}"] for metric, unit, _ in PANELS])
