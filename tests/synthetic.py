@@ -150,7 +150,7 @@ def tables_of(power_w, ops, windows, latency_ns):
     rows_s = np.array([end_s - start_s for start_s, end_s in windows] or [1.0] * 10, dtype=float)
     ends_s = [float(end_s) for _, end_s in windows] or np.arange(11.0, 21.0)
     seconds = np.arange(0.0, 26.0)
-    parts = {"system": power_w - 10, "disk": 10.0}
+    parts = {"system": np.asarray(power_w) - 10, "disk": 10.0}
     power = pd.concat(
         pd.DataFrame(
             {
@@ -205,7 +205,8 @@ def write_trial(
 ):
     """Write one trial: 2 s idle, 10 s measured, 1 s flush, 2 s idle; or these windows, 1 s flush.
 
-    A window is (start_s, end_s), between 10 and 20 s. `latency_ns` are the edges of two buckets.
+    A window is (start_s, end_s), between 10 and 20 s. `latency_ns` are the edges of two buckets;
+    `power_w` is a number, or a tuple with one for each of 26 seconds.
     """
     spans = (("prepare", 0, 4), ("settle", 4, 4), ("idle", 4, 6), ("warmup", 6, 10))
     for start_s, end_s in windows or [(10, 20)]:

@@ -34,7 +34,7 @@ def test_trials_of_one_plan_have_one_width():
 def test_each_bin_is_the_mean_of_a_meter_from_the_start_of_what_was_measured(tmp_path, monkeypatch):
     """Power that rises by a watt a second, of which the disk has ten."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
-    synthetic.write_raw("small", synthetic.make_plan(), power_w=250.0 + np.arange(26.0))
+    synthetic.write_raw("small", synthetic.make_plan(), power_w=tuple(250.0 + np.arange(26.0)))
     reduce.write("small")
     table, trials = (reduce.read_table("small", name) for name in ("power_over_time", "trials"))
     assert tuple(table) == POWER_OVER_TIME
