@@ -3,7 +3,8 @@
 # into the DVC store. To be repeated whenever engine/digest.sh prints another digest than the one
 # that is shipped, which a test tells. They pass their tests first: a push then runs these where
 # they are others than those.
-# Needs what ./run makes (.venv), rustup, and the package registries; takes a quarter of an hour.
+# Needs what ./run makes (.venv), rustup, and the package registries; takes twenty minutes, and
+# twice that beside other work.
 set -eu
 cd "$(dirname "$0")/.."
 
