@@ -51,6 +51,25 @@ fn what_fsync_acknowledges_is_on_the_remote() {
     home.same_trees("flash", "remote");
 }
 
+/// Of a laptop that works for days without a remote, all files would be looked at after a crash.
+#[test]
+fn what_is_closed_is_written_down_without_being_asked_for() {
+    let Some(mut home) = Home::new("closed") else {
+        return;
+    };
+    home.mount(&[]);
+    let data = [0; 4711];
+    fs::write(home.mnt("closed"), data).expect("it is writable");
+    let says_its_size = || {
+        let journal = fs::read_to_string(home.at("flash/.greenfs/journal"));
+        journal.expect("it is text").contains("\"size\":4711")
+    };
+    while !says_its_size() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    home.umount();
+}
+
 /// Programs would wait for a server that does not answer, or their work would be lost to it.
 #[test]
 fn nobody_waits_for_a_remote_that_hangs() {

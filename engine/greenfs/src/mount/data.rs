@@ -98,10 +98,10 @@ impl Tree {
         }
     }
 
-    /// A program closes a file: what it is now is written down.
+    /// A program closes a file through which memory may have changed it: what it is now is written down.
     pub fn flush(&self, handle: u64) -> io::Result<()> {
         let open = self.handles.file(handle)?;
-        self.shared.flash().note_written(open.id)?;
+        self.shared.flash().note_written(&[open.id])?;
         self.standings.poke();
         Ok(())
     }
@@ -113,6 +113,8 @@ impl Tree {
         };
         if is_shared(&way, open.is_read_write) {
             self.shared.flash().end_sharing(open.id)?;
+        }
+        if open.is_for_writing {
             self.standings.poke();
         }
         Ok(())

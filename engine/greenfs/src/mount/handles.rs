@@ -18,7 +18,9 @@ pub type Listing = Arc<Vec<(OsString, NodeId, FileType)>>;
 pub struct Open {
     pub id: NodeId,
     pub file: File,
-    /// Whether programs can write to it through memory that they share.
+    /// Whether programs can write to it.
+    pub is_for_writing: bool,
+    /// Whether they can do so through memory that they share.
     pub is_read_write: bool,
     /// Whether it was not whole when it was opened.
     pub is_part: bool,

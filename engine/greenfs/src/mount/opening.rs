@@ -124,10 +124,11 @@ impl Tree {
         backing: impl FnOnce(&File) -> io::Result<BackingId>,
     ) -> io::Result<Ready> {
         let access = flags & libc::O_ACCMODE;
-        let is_read_write = access == libc::O_RDWR;
+        let (is_for_writing, is_read_write) = (access != libc::O_RDONLY, access == libc::O_RDWR);
         let open = Open {
             id,
             file,
+            is_for_writing,
             is_read_write,
             is_part,
             is_synchronous: flags & SYNCHRONOUS != 0,
@@ -152,12 +153,15 @@ impl Tree {
         }
         // Most programs change no memory: none waits for that.
         self.shared.make_durable_soon(first?);
-        let flags = match &way {
+        let mut flags = match &way {
             Way::Asking => FopenFlags::FOPEN_KEEP_CACHE,
             // Every write() still comes here.
-            Way::Through(_) if access != libc::O_RDONLY => FopenFlags::FOPEN_DIRECT_IO,
+            Way::Through(_) if is_for_writing => FopenFlags::FOPEN_DIRECT_IO,
             Way::Through(_) => FopenFlags::empty(),
         };
+        // Only memory that programs share may leave more to be written when a file is closed. Of others it is
+        // written down soon what they are then, and nobody waits for that.
+        flags.set(FopenFlags::FOPEN_NOFLUSH, !is_read_write);
         Ok(Ready(FileHandle(handle), flags, way))
     }
 }

@@ -238,6 +238,7 @@ impl Past {
         let open = Open {
             id: NodeId(inode.0),
             file: self.then(at_us, opened)?.0,
+            is_for_writing: false,
             is_read_write: false,
             is_part: false,
             is_synchronous: false,

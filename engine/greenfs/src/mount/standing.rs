@@ -58,6 +58,8 @@ struct State {
     pokes: u64,
     /// How often something was done, or a branch came to stand otherwise.
     news: u64,
+    /// How many wait until something was done: to tell nobody takes a call of the kernel, too.
+    idle: usize,
     is_ending: bool,
 }
 
@@ -122,8 +124,11 @@ impl Standings {
         let mut state = self.state();
         state.pokes += 1;
         state.news += 1;
+        let has_idle = state.idle > 0;
         drop(state);
-        self.poked.notify_all();
+        if has_idle {
+            self.poked.notify_all();
+        }
     }
 
     /// Everybody comes to an end.
@@ -138,6 +143,7 @@ impl Standings {
         self.state().is_ending
     }
 
+    /// Wait for what `told` tells, at most for so long.
     fn wait_while(
         &self,
         told: &Condvar,
@@ -149,11 +155,23 @@ impl Standings {
         state
     }
 
+    /// Wait until something was done, at most for so long.
+    fn wait_until_done(
+        &self,
+        most: Duration,
+        is_so: impl FnMut(&mut State) -> bool,
+    ) -> MutexGuard<'_, State> {
+        self.state().idle += 1;
+        let mut state = self.wait_while(&self.poked, most, is_so);
+        state.idle -= 1;
+        state
+    }
+
     /// Wait until something was done after `seen`, the end, or for so long. Returns what to give as
     /// `seen` the next time, and whether something was done.
     pub fn wait(&self, seen: u64, most: Duration) -> (u64, bool) {
         let is_so = |state: &mut State| state.pokes == seen && !state.is_ending;
-        let now = self.wait_while(&self.poked, most, is_so).pokes;
+        let now = self.wait_until_done(most, is_so).pokes;
         (now, now != seen)
     }
 
@@ -161,7 +179,7 @@ impl Standings {
     /// long. Returns what to give as `seen` the next time.
     pub fn wait_for_news(&self, seen: u64, most: Duration) -> u64 {
         let is_so = |state: &mut State| state.news == seen && !state.is_ending;
-        self.wait_while(&self.poked, most, is_so).news
+        self.wait_until_done(most, is_so).news
     }
 
     /// Wait for so long, until somebody waits, or until the end.

@@ -1,23 +1,32 @@
-//! Looks after what comes with time: those that wait for a branch, files whose times come to tell further
-//! changes, files whose memory is let go of, and the journal, which grows long.
+//! Looks after what comes with time: those that wait for a branch, files that were written to and are closed,
+//! files whose times come to tell further changes, files whose memory is let go of, and the journal, which
+//! grows long.
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use crate::mount::handles::Handles;
 use crate::mount::mapped;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
-use crate::volume::{Access, RIPEN_AT_ONCE};
+use crate::protocol::NodeId;
+use crate::volume::{Access, NOTED_AT_ONCE};
 
 /// Without such a file, nothing comes of itself for so long.
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// Look after all of it until the end.
-pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings>) {
+pub fn start(
+    patience: Duration,
+    shared: &Arc<Shared>,
+    standings: &Arc<Standings>,
+    handles: &Arc<Handles>,
+) {
     let waited = Arc::clone(standings);
     thread::spawn(move || waited.look_after(patience));
     let (shared, standings) = (Arc::clone(shared), Arc::clone(standings));
+    let handles = Arc::clone(handles);
     thread::spawn(move || {
         let mut seen = 0;
         while !standings.is_ending() {
@@ -26,6 +35,7 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
             standings.rest(Duration::from_secs(1));
             // What fails here fails again where it is needed.
             let is_more = mapped::let_go(&shared).unwrap_or(false);
+            note_closed(&shared, &handles);
             ripen(&shared);
             begin_journal_anew(&shared);
             if is_more {
@@ -35,12 +45,30 @@ pub fn start(patience: Duration, shared: &Arc<Shared>, standings: &Arc<Standings
     });
 }
 
-/// Write down the times that tell further changes now, while others have flash in turn.
+/// Write down what the files are that were written to and are closed.
+fn note_closed(shared: &Shared, handles: &Handles) {
+    let written = shared.flash().written();
+    let is_closed = |id: &NodeId| handles.of(*id).is_none();
+    let closed: Vec<NodeId> = written.into_iter().filter(is_closed).collect();
+    in_turns(&closed, |ids| {
+        let mut flash = shared.flash();
+        if flash.note_written(ids).is_err() {
+            flash.leave_written(ids);
+        }
+    });
+}
+
+/// Write down the times that tell further changes now.
 fn ripen(shared: &Shared) {
-    let ids = shared.flash().ripe();
-    for some in ids.chunks(RIPEN_AT_ONCE) {
-        let _ = shared.flash().ripen(some);
-        if some.len() == RIPEN_AT_ONCE {
+    let ripe = shared.flash().ripe();
+    in_turns(&ripe, |ids| drop(shared.flash().ripen(ids)));
+}
+
+/// Write down some files after the others, while programs have flash in turn.
+fn in_turns(ids: &[NodeId], note: impl Fn(&[NodeId])) {
+    for some in ids.chunks(NOTED_AT_ONCE) {
+        note(some);
+        if some.len() == NOTED_AT_ONCE {
             thread::sleep(mapped::TURN);
         }
     }

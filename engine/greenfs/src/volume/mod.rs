@@ -28,7 +28,7 @@ pub use access::{Access, Branch};
 pub use connect::{catch_up, expect_known, greet};
 pub use flash::{Flash, JOURNAL};
 pub use held::{Held, bring, complete, read_held};
-pub use noting::RIPEN_AT_ONCE;
+pub use noting::NOTED_AT_ONCE;
 pub use open::{Preview, preview};
 pub use operations::New;
 pub use parts::absent;

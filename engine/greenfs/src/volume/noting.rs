@@ -6,8 +6,8 @@ use crate::branch::store::Store;
 use crate::protocol::{Change, Changes, Found, Kind, Node, NodeId};
 use crate::volume::flash::Flash;
 
-/// The times of so many files are written down together. Others wait meanwhile.
-pub const RIPEN_AT_ONCE: usize = 256;
+/// So many files are written down together. Others wait meanwhile.
+pub const NOTED_AT_ONCE: usize = 256;
 
 /// A file as flash has it.
 struct Seen {
@@ -21,34 +21,40 @@ impl<S: Store> Flash<S> {
     /// Write down the sizes and times of the files that were written to.
     pub fn settle(&mut self) -> io::Result<()> {
         self.check_journal()?;
-        let mut ids: Vec<_> = self.written.iter().copied().collect();
+        let mut ids = self.written();
         ids.sort();
-        ids.into_iter().try_for_each(|id| self.note_written(id))
+        let mut some = ids.chunks(NOTED_AT_ONCE);
+        some.try_for_each(|ids| self.note_written(ids))
     }
 
-    /// Write down the size and time of a file, if it was written to.
-    pub fn note_written(&mut self, id: NodeId) -> io::Result<()> {
-        if !self.written.remove(&id) {
+    /// Files whose change is in the journal and whose new size and time are not.
+    pub fn written(&self) -> Vec<NodeId> {
+        self.written.iter().copied().collect()
+    }
+
+    /// Write down the sizes and times of those of these files that were written to, in one record.
+    pub fn note_written(&mut self, ids: &[NodeId]) -> io::Result<()> {
+        let ids = ids.iter().filter(|id| self.written.remove(id));
+        let ids: Vec<NodeId> = ids.copied().collect();
+        if ids.is_empty() {
             return Ok(());
         }
-        let noted = self
-            .check_journal()
-            .and_then(|()| self.note_ranges(id))
-            .and_then(|()| self.note(id, true));
+        let ranges = ids.iter().try_for_each(|id| self.note_ranges(*id));
+        let noted = ranges.and_then(|()| self.note_all(&ids, true));
         if self.is_broken {
-            self.written.insert(id); // whoever closes it later is told, too
+            self.written.extend(ids); // whoever closes one later is told, too
         }
-        noted.map(drop)
+        noted
+    }
+
+    /// These could not be written down, and nobody was told: whoever settles next is.
+    pub fn leave_written(&mut self, ids: &[NodeId]) {
+        self.written.extend(ids);
     }
 
     /// Write down that a file changed, if it did, and nobody said so. Returns whether.
     pub fn note_file(&mut self, id: NodeId) -> io::Result<bool> {
-        self.note(id, false)
-    }
-
-    /// The same. What of a file is other that was written to here is known, unless it is shared.
-    fn note(&mut self, id: NodeId, was_written: bool) -> io::Result<bool> {
-        let Some(seen) = self.seen(id, was_written)? else {
+        let Some(seen) = self.seen(id, false)? else {
             return Ok(false);
         };
         if let Some(now) = seen.now {
@@ -57,7 +63,27 @@ impl<S: Store> Flash<S> {
         Ok(seen.is_changed)
     }
 
-    /// What flash says of a file; none if nothing is to be written down of it.
+    /// Write down what flash says of these files, in one record: of the others, too, where one fails.
+    fn note_all(&mut self, ids: &[NodeId], were_written: bool) -> io::Result<()> {
+        let mut changes = Changes::new();
+        let mut done = Ok(());
+        for &id in ids {
+            match self.seen(id, were_written) {
+                Ok(seen) => {
+                    let now = seen.and_then(|seen| seen.now);
+                    changes.extend(now.map(|now| (id, Some(now))));
+                }
+                Err(error) => done = Err(error),
+            }
+        }
+        if !changes.is_empty() {
+            self.record(Change::Nodes(changes))?;
+        }
+        done
+    }
+
+    /// What flash says of a file; none if nothing is to be written down of it. What of a file is other that was
+    /// written to here is known, unless it is shared.
     fn seen(&self, id: NodeId, was_written: bool) -> io::Result<Option<Seen>> {
         let catalogue = &self.state.catalogue;
         let (Some(node), Some(path)) = (catalogue.get(id), catalogue.path(id)) else {
@@ -114,27 +140,15 @@ impl<S: Store> Flash<S> {
 
     /// Write down the times of those of these files that are ripe still, in one record.
     pub fn ripen(&mut self, ids: &[NodeId]) -> io::Result<()> {
-        let mut changes = Changes::new();
-        let mut done = Ok(());
-        for &id in ids.iter().filter(|id| !self.is_changing(**id)) {
-            match self.seen(id, false) {
-                Ok(seen) => {
-                    let now = seen.and_then(|seen| seen.now);
-                    changes.extend(now.map(|now| (id, Some(now))));
-                }
-                Err(error) => done = Err(error), // of the others it is written down all the same
-            }
-        }
-        if !changes.is_empty() {
-            self.record(Change::Nodes(changes))?;
-        }
-        done
+        let ripe = ids.iter().filter(|id| !self.is_changing(**id));
+        let ripe: Vec<NodeId> = ripe.copied().collect();
+        self.note_all(&ripe, false)
     }
 
     /// Write down the times of all files that are ripe.
     pub fn ripen_all(&mut self) -> io::Result<()> {
         let ids = self.ripe();
-        let ripened = ids.chunks(RIPEN_AT_ONCE).map(|some| self.ripen(some));
+        let ripened = ids.chunks(NOTED_AT_ONCE).map(|some| self.ripen(some));
         ripened.fold(Ok(()), io::Result::and)
     }
 

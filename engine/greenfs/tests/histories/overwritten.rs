@@ -160,7 +160,7 @@ fn a_journal_that_was_not_made_durable_is_not_believed_again() {
     flash.write(id, 0, b"data").expect_err("its line is lost");
     flash.write(id, 0, b"data").expect_err("it still is");
     for _ in 0..2 {
-        flash.note_written(new).expect_err("it is closed");
+        flash.note_written(&[new]).expect_err("it is closed");
     }
     flash.settle().expect_err("it is all to be durable");
     flash.begin_sharing(id).expect_err("memory would change it");
