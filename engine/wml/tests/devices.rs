@@ -244,7 +244,9 @@ fn a_device_in_use_is_refused_however_it_is_confirmed() {
         .args(["-q", "-F"])
         .arg(&on.device)
         .status();
+    // Only to be read: ext4 itself writes soon after another mount.
     let mount = Command::new("mount")
+        .args(["-o", "ro"])
         .arg(&on.device)
         .arg(place.dir())
         .status();
