@@ -106,6 +106,11 @@ impl Census {
         (sum.changes == self.sum().changes).then_some(sum)
     }
 
+    /// How many changes there have been: where two numbers are equal, nothing changed between them.
+    pub fn changes(&self) -> u64 {
+        self.sum().changes
+    }
+
     fn sum(&self) -> Sum {
         let mut sum = Sum::default();
         for block in self.blocks {

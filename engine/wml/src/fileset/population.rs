@@ -20,6 +20,9 @@ const EXISTS: u32 = 2;
 /// How often a uniform pick tries an entry at random before it counts those that fit.
 const TRIES: usize = 8;
 
+/// How often a search that found nothing is repeated while entries change.
+const SEARCHES: usize = 8;
+
 /// Where to look for an entry.
 pub enum Pick<'a> {
     /// The next one that fits, by the rotor that all threads share.
@@ -220,9 +223,24 @@ impl Population {
     /// The first entry from `first` on, round the set, that `accept` accepts.
     fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
         let (census, wanted) = (&self.census, aim.wanted());
-        census
-            .find(first..self.len(), wanted, &accept)
-            .or_else(|| census.find(0..first, wanted, &accept))
+        let search = || {
+            census
+                .find(first..self.len(), wanted, &accept)
+                .or_else(|| census.find(0..first, wanted, &accept))
+        };
+        let mut found = search();
+        for _ in 0..SEARCHES {
+            if found.is_some() {
+                break;
+            }
+            // Others may have moved all that fits to where the search had been.
+            let before = census.changes();
+            found = search();
+            if census.changes() == before {
+                break;
+            }
+        }
+        found
     }
 
     fn fits(&self, entry: usize, aim: Aim) -> bool {
