@@ -111,13 +111,14 @@ impl Tree {
         let Some((open, way)) = self.handles.remove(handle) else {
             return Ok(());
         };
-        if is_shared(&way, open.is_read_write) {
-            self.shared.flash().end_sharing(open.id)?;
-        }
+        let ended = match is_shared(&way, open.is_read_write) {
+            true => self.shared.flash().end_sharing(open.id),
+            false => Ok(()),
+        };
         if open.is_for_writing {
             self.standings.poke();
         }
-        Ok(())
+        ended
     }
 
     /// Make a file or folder durable, and answer when flash and all connected branches have

@@ -109,6 +109,22 @@ impl Handles {
         table.files.get(handle).cloned()
     }
 
+    /// Whether programs can write to a node.
+    pub fn can_be_written(&self, id: NodeId) -> bool {
+        let table = self.table();
+        let mut handles = table
+            .nodes
+            .get(&id)
+            .into_iter()
+            .flat_map(|opens| &opens.handles);
+        handles.any(|handle| {
+            table
+                .files
+                .get(handle)
+                .is_some_and(|open| open.is_for_writing)
+        })
+    }
+
     pub fn remove(&self, handle: u64) -> Option<(Arc<Open>, Way)> {
         let mut table = self.table();
         let open = table.files.remove(&handle)?;

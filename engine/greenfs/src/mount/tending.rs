@@ -45,17 +45,12 @@ pub fn start(
     });
 }
 
-/// Write down what the files are that were written to and are closed.
+/// Write down what the files are that were written to and that no program can write to any more.
 fn note_closed(shared: &Shared, handles: &Handles) {
     let written = shared.flash().written();
-    let is_closed = |id: &NodeId| handles.of(*id).is_none();
+    let is_closed = |id: &NodeId| !handles.can_be_written(*id);
     let closed: Vec<NodeId> = written.into_iter().filter(is_closed).collect();
-    in_turns(&closed, |ids| {
-        let mut flash = shared.flash();
-        if flash.note_written(ids).is_err() {
-            flash.leave_written(ids);
-        }
-    });
+    in_turns(&closed, |ids| shared.flash().note_closed(ids));
 }
 
 /// Write down the times that tell further changes now.

@@ -38,7 +38,7 @@ pub struct Flash<S> {
     pub(super) checkpoint_b: u64,
     /// The journal is durable up to this record.
     pub(super) durable: u64,
-    /// Files whose change is in the journal and whose new size and time are not.
+    /// Files that were written to, and whose new size and time are not in the journal (`Flash::written`).
     pub(super) written: HashSet<NodeId>,
     /// Which bytes of them changed that the journal does not say yet.
     pub(super) unnoted: Dirty,
@@ -92,6 +92,9 @@ impl<S: Store> Flash<S> {
     }
 
     /// Write a record, then go on by it.
+    ///
+    /// # Errors
+    /// If the journal is broken, also by this record.
     pub(super) fn record(&mut self, change: Change) -> io::Result<()> {
         self.check_journal()?;
         let seq = self.state.seq + 1;
@@ -103,10 +106,11 @@ impl<S: Store> Flash<S> {
         self.state.apply(record).map_err(io::Error::other)?;
         self.is_broken = false;
         self.journal_b += line.len() as u64;
-        match self.journal_b > JOURNAL_LONGEST * self.journal_most_b() {
-            true => self.compact(),
-            false => Ok(()),
+        if self.journal_b > JOURNAL_LONGEST * self.journal_most_b() {
+            // It is written down even where a checkpoint has no room.
+            let _ = self.compact();
         }
+        self.check_journal()
     }
 
     fn journal_most_b(&self) -> u64 {

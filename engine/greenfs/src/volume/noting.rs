@@ -17,6 +17,9 @@ struct Seen {
     is_changed: bool,
 }
 
+/// A file of which flash cannot be asked, and why.
+type Failed = (NodeId, io::Error);
+
 impl<S: Store> Flash<S> {
     /// Write down the sizes and times of the files that were written to.
     pub fn settle(&mut self) -> io::Result<()> {
@@ -27,29 +30,46 @@ impl<S: Store> Flash<S> {
         some.try_for_each(|ids| self.note_written(ids))
     }
 
-    /// Files whose change is in the journal and whose new size and time are not.
+    /// Files that were written to, and whose new size and time are not in the journal. That they change is, but
+    /// of those that are empty as far as it says and that no branch has.
     pub fn written(&self) -> Vec<NodeId> {
         self.written.iter().copied().collect()
     }
 
     /// Write down the sizes and times of those of these files that were written to, in one record.
+    ///
+    /// # Errors
+    /// If the journal is broken, and if flash cannot be asked of one of them. The others are written down then.
     pub fn note_written(&mut self, ids: &[NodeId]) -> io::Result<()> {
-        let ids = ids.iter().filter(|id| self.written.remove(id));
+        let failed = self.note(ids)?;
+        failed.into_iter().try_for_each(|(_, error)| Err(error))
+    }
+
+    /// The same of files that nobody asks for. Those that cannot be written down are left to whoever settles next,
+    /// who is told.
+    pub fn note_closed(&mut self, ids: &[NodeId]) {
+        let failed = self.note(ids).unwrap_or_default();
+        self.written.extend(failed.into_iter().map(|(id, _)| id));
+    }
+
+    /// Returns those of which flash cannot be asked. Nothing more is known of them, and they do not count as written
+    /// to any more.
+    fn note(&mut self, ids: &[NodeId]) -> io::Result<Vec<Failed>> {
+        let ids = ids.iter().filter(|id| self.written.contains(id));
         let ids: Vec<NodeId> = ids.copied().collect();
         if ids.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
+        }
+        self.check_journal()?;
+        for id in &ids {
+            self.written.remove(id);
         }
         let ranges = ids.iter().try_for_each(|id| self.note_ranges(*id));
         let noted = ranges.and_then(|()| self.note_all(&ids, true));
-        if self.is_broken {
+        if noted.is_err() {
             self.written.extend(ids); // whoever closes one later is told, too
         }
         noted
-    }
-
-    /// These could not be written down, and nobody was told: whoever settles next is.
-    pub fn leave_written(&mut self, ids: &[NodeId]) {
-        self.written.extend(ids);
     }
 
     /// Write down that a file changed, if it did, and nobody said so. Returns whether.
@@ -63,23 +83,23 @@ impl<S: Store> Flash<S> {
         Ok(seen.is_changed)
     }
 
-    /// Write down what flash says of these files, in one record: of the others, too, where one fails.
-    fn note_all(&mut self, ids: &[NodeId], were_written: bool) -> io::Result<()> {
+    /// Write down what flash says of these files, in one record. Returns those of which it cannot be asked.
+    fn note_all(&mut self, ids: &[NodeId], were_written: bool) -> io::Result<Vec<Failed>> {
         let mut changes = Changes::new();
-        let mut done = Ok(());
+        let mut failed = Vec::new();
         for &id in ids {
             match self.seen(id, were_written) {
                 Ok(seen) => {
                     let now = seen.and_then(|seen| seen.now);
                     changes.extend(now.map(|now| (id, Some(now))));
                 }
-                Err(error) => done = Err(error),
+                Err(error) => failed.push((id, error)),
             }
         }
         if !changes.is_empty() {
             self.record(Change::Nodes(changes))?;
         }
-        done
+        Ok(failed)
     }
 
     /// What flash says of a file; none if nothing is to be written down of it. What of a file is other that was
@@ -142,7 +162,8 @@ impl<S: Store> Flash<S> {
     pub fn ripen(&mut self, ids: &[NodeId]) -> io::Result<()> {
         let ripe = ids.iter().filter(|id| !self.is_changing(**id));
         let ripe: Vec<NodeId> = ripe.copied().collect();
-        self.note_all(&ripe, false)
+        let failed = self.note_all(&ripe, false)?;
+        failed.into_iter().try_for_each(|(_, error)| Err(error))
     }
 
     /// Write down the times of all files that are ripe.

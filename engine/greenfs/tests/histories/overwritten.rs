@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use greenfs::branch::identity::{self, Identity};
-use greenfs::branch::store::read_whole;
+use greenfs::branch::own;
+use greenfs::branch::store::{Store, read_whole};
 use greenfs::protocol::{NodeId, ROOT, Role};
 use greenfs::volume::{Flash, New};
 
@@ -18,6 +19,11 @@ const FILE: &str = "a";
 
 /// Larger than a block.
 const SIZE_B: usize = 5000;
+
+const NEW: New = New {
+    mode: 0o600,
+    owner: None,
+};
 
 /// Power goes when the data of all files are there, and of no inode and no line of the journal more than
 /// was made durable.
@@ -136,15 +142,73 @@ fn only_the_first_write_over_old_data_waits() {
     assert!(waits(flash, old, 4..8), "the file rested");
     flash.truncate(old, 0).expect("it is in memory");
     assert!(!waits(flash, old, 0..4), "it was emptied");
-    let new = New {
-        mode: 0o600,
-        owner: None,
-    };
-    let new = flash.create(ROOT, OsStr::new("new"), new);
+    let new = flash.create(ROOT, OsStr::new("new"), NEW);
     let new = new.expect("nothing is there");
     flash.write(new, 0, b"data").expect("it is in memory");
     flash.settle().expect("it is in memory");
     assert!(!waits(flash, new, 0..4), "no branch has it");
+}
+
+/// What was closed before it would be overwritten without a word, and a branch keep what it had of that.
+#[test]
+fn a_file_that_cannot_be_looked_at_spoils_no_other() {
+    let mut world = world();
+    world.operate(&Operation::Create("b".into(), false));
+    world.fsync();
+    world.go_away(Role::Remote);
+    world.go_away(Role::Disk);
+    let files = [FILE, "b"].map(Path::new);
+    let ids = files.map(|file| node(&world.volume().flash, file).expect("it was made"));
+    for file in files {
+        world.operate(&Operation::Write(file.into(), 9, b"data".to_vec()));
+    }
+    let removed = world.flash().borrow_mut().remove_file(files[1]);
+    removed.expect("it is in memory");
+    world.volume().flash.note_closed(&ids);
+    let before = lines(&world);
+    let begun = world.volume().flash.begin_writing(ids[0], &(90..94));
+    begun.expect("it is in memory");
+    assert_eq!(lines(&world) - before, 1, "it changes again");
+    let settled = world.volume().flash.settle();
+    settled.expect_err("nobody was told of the other one yet");
+}
+
+/// The room that a checkpoint lacks would be said to be lacking to a program, and what it wrote before would
+/// reach no branch.
+#[test]
+fn what_is_written_down_stays_where_a_checkpoint_has_no_room() {
+    const LONGEST_B: usize = 8 << 20;
+    let mut world = world();
+    world.go_away(Role::Remote);
+    world.go_away(Role::Disk);
+    let length = |world: &World<Memory>| {
+        let found = world.flash().borrow().look(&own("journal"));
+        found
+            .expect("it is in memory")
+            .map_or(0, |found| found.attributes.size as usize)
+    };
+    for target_b in [4000, 1] {
+        let target = "x".repeat(target_b);
+        while length(&world) + 2 * target_b + 400 < LONGEST_B {
+            let flash = &mut world.volume().flash;
+            let made = flash.symlink(ROOT, OsStr::new("link"), OsStr::new(&target), NEW);
+            made.expect("it is in memory");
+            let removed = flash.unlink(ROOT, OsStr::new("link"));
+            removed.expect("it is there");
+        }
+    }
+    let flash = world.flash();
+    let used_b = flash.borrow().used_b();
+    flash.borrow_mut().room_b = Some(used_b + 700);
+    for at in [0, 1000, 3000, 4000] {
+        world.operate(&write(at, 4));
+    }
+    let id = node(&world.volume().flash, Path::new(FILE)).expect("it is there");
+    let noted = world.volume().flash.note_written(&[id]);
+    noted.expect("it has room");
+    assert!(length(&world) > LONGEST_B, "a checkpoint was due");
+    flash.borrow_mut().room_b = None;
+    world.settle();
 }
 
 /// The kernel tells one program that flash failed: all others would take for durable what is lost.

@@ -106,7 +106,8 @@ impl Census {
         (sum.changes == self.sum().changes).then_some(sum)
     }
 
-    /// How many changes there have been: where two numbers are equal, nothing changed between them.
+    /// How many changes there have been: where two numbers are equal, nothing came, went or was claimed between
+    /// them.
     pub fn changes(&self) -> u64 {
         self.sum().changes
     }

@@ -4,7 +4,7 @@
 //! those that are not absent guides the search for one. There is no lock.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*, fence};
 
 use super::census::{Census, Change, Wanted};
 use crate::failure::Failure;
@@ -220,7 +220,8 @@ impl Population {
         self.take_from(entry.unwrap_or(first), aim)
     }
 
-    /// The first entry from `first` on, round the set, that `accept` accepts.
+    /// The first entry from `first` on, round the set, that `accept` accepts. It may miss one that the last user
+    /// of it lets go of behind the search, or in whose block two are after the same other one: neither is counted.
     fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
         let (census, wanted) = (&self.census, aim.wanted());
         let search = || {
@@ -236,6 +237,7 @@ impl Population {
             // Others may have moved all that fits to where the search had been.
             let before = census.changes();
             found = search();
+            fence(Acquire); // the search comes before the second look
             if census.changes() == before {
                 break;
             }
