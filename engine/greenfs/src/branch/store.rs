@@ -84,8 +84,11 @@ pub fn replace(store: &mut impl Store, path: &Path, text: &[u8]) -> io::Result<(
         store.remove_file(&new)?;
     }
     store.create(&new, 0o600)?;
-    store.write(&new, 0, text)?;
-    store.sync(&new)?;
+    let written = store.write(&new, 0, text).and_then(|()| store.sync(&new));
+    if written.is_err() {
+        let _ = store.remove_file(&new); // else it keeps the room that it was too large for
+    }
+    written?;
     store.rename(&new, path)?;
     store.sync(path.parent().unwrap_or(Path::new("")))
 }

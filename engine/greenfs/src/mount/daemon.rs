@@ -213,17 +213,16 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     }
     thread::sleep(FRESH);
     let mut flash = shared.flash();
-    ended
-        .and_then(|()| flash.settle())
-        .and_then(|()| flash.ripen_all())
-        .map_err(|error| {
-            let next = "mount again: what was done is found then";
-            Fault::new(
-                format!("flash was not left in order: {error}"),
-                &settings.flash,
-                next,
-            )
-        })?;
+    let done = [ended, flash.settle(), flash.ripen_all()];
+    let done: io::Result<()> = done.into_iter().collect();
+    done.map_err(|error| {
+        let next = "mount again: what was done is found then";
+        Fault::new(
+            format!("flash was not left in order: {error}"),
+            &settings.flash,
+            next,
+        )
+    })?;
     log.say("unmounted");
     Ok(())
 }

@@ -101,7 +101,10 @@ impl Tree {
     /// A program closes a file through which memory may have changed it: what it is now is written down.
     pub fn flush(&self, handle: u64) -> io::Result<()> {
         let open = self.handles.file(handle)?;
-        self.shared.flash().note_written(&[open.id])?;
+        let mut flash = self.shared.flash();
+        flash.check_journal()?;
+        flash.note_written(&[open.id])?;
+        drop(flash);
         self.standings.poke();
         Ok(())
     }

@@ -74,6 +74,6 @@ fn in_turns(ids: &[NodeId], note: impl Fn(&[NodeId])) {
 fn begin_journal_anew(mut shared: &Shared) {
     let is_long = shared.flash().has_long_journal();
     if is_long && shared.sync().is_ok() {
-        let _ = shared.flash().compact();
+        shared.flash().shorten_journal();
     }
 }

@@ -36,6 +36,8 @@ pub struct Flash<S> {
     pub(super) state: State,
     pub(super) journal_b: u64,
     pub(super) checkpoint_b: u64,
+    /// A checkpoint found no room, and none is tried before the journal is longer than this.
+    pub(super) again_b: u64,
     /// The journal is durable up to this record.
     pub(super) durable: u64,
     /// Files that were written to, and whose new size and time are not in the journal (`Flash::written`).
@@ -106,9 +108,8 @@ impl<S: Store> Flash<S> {
         self.state.apply(record).map_err(io::Error::other)?;
         self.is_broken = false;
         self.journal_b += line.len() as u64;
-        if self.journal_b > JOURNAL_LONGEST * self.journal_most_b() {
-            // It is written down even where a checkpoint has no room.
-            let _ = self.compact();
+        if self.journal_b > self.again_b.max(JOURNAL_LONGEST * self.journal_most_b()) {
+            self.shorten_journal();
         }
         self.check_journal()
     }
@@ -119,7 +120,15 @@ impl<S: Store> Flash<S> {
 
     /// Whether the journal is to be begun anew, when nobody waits for that.
     pub fn has_long_journal(&self) -> bool {
-        self.journal_b > self.journal_most_b()
+        self.journal_b > self.again_b.max(self.journal_most_b())
+    }
+
+    /// Begin the journal anew if a checkpoint has room. Else it goes on, and that is tried again when it has grown.
+    pub fn shorten_journal(&mut self) {
+        let free_b = self.store.free_b().unwrap_or(0);
+        if free_b < 2 * self.checkpoint_b || self.compact().is_err() {
+            self.again_b = self.journal_b + JOURNAL_MOST_B / 8;
+        }
     }
 
     /// See that the journal has all that was done.
@@ -185,9 +194,9 @@ impl<S: Store> Flash<S> {
         let text = checkpoint::written(&self.state)?;
         replace(&mut self.store, &own(CHECKPOINT), &text)?;
         self.store.truncate(&own(JOURNAL), 0)?;
-        self.sync_all()?;
+        (self.journal_b, self.again_b) = (0, 0);
         self.checkpoint_b = text.len() as u64;
-        self.journal_b = 0;
+        self.sync_all()?;
         self.note_durable(self.state.seq);
         Ok(())
     }

@@ -26,8 +26,10 @@ impl<S: Store> Flash<S> {
         self.check_journal()?;
         let mut ids = self.written();
         ids.sort();
-        let mut some = ids.chunks(NOTED_AT_ONCE);
-        some.try_for_each(|ids| self.note_written(ids))
+        let noted = ids
+            .chunks(NOTED_AT_ONCE)
+            .map(|some| self.note_written(some));
+        noted.fold(Ok(()), io::Result::and)
     }
 
     /// Files that were written to, and whose new size and time are not in the journal. That they change is, but
@@ -39,17 +41,25 @@ impl<S: Store> Flash<S> {
     /// Write down the sizes and times of those of these files that were written to, in one record.
     ///
     /// # Errors
-    /// If the journal is broken, and if flash cannot be asked of one of them. The others are written down then.
+    /// If the journal is broken, and if flash cannot be asked of one of them: that one counts as written to no more.
+    /// The others are written down, or left to whoever settles next.
     pub fn note_written(&mut self, ids: &[NodeId]) -> io::Result<()> {
-        let failed = self.note(ids)?;
-        failed.into_iter().try_for_each(|(_, error)| Err(error))
+        let mut failed = self.note(ids)?.into_iter();
+        let told = failed.next();
+        self.leave_written(failed);
+        told.map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// The same of files that nobody asks for. Those that cannot be written down are left to whoever settles next,
     /// who is told.
     pub fn note_closed(&mut self, ids: &[NodeId]) {
         let failed = self.note(ids).unwrap_or_default();
-        self.written.extend(failed.into_iter().map(|(id, _)| id));
+        self.leave_written(failed.into_iter());
+    }
+
+    /// Nobody was told of these yet.
+    fn leave_written(&mut self, failed: impl Iterator<Item = Failed>) {
+        self.written.extend(failed.map(|(id, _)| id));
     }
 
     /// Returns those of which flash cannot be asked. Nothing more is known of them, and they do not count as written

@@ -64,6 +64,7 @@ impl<S: Store> Flash<S> {
             state,
             journal_b: 0,
             checkpoint_b: 0,
+            again_b: 0,
             durable: 0,
             written: HashSet::new(),
             unnoted: Dirty::default(),

@@ -220,8 +220,9 @@ impl Population {
         self.take_from(entry.unwrap_or(first), aim)
     }
 
-    /// The first entry from `first` on, round the set, that `accept` accepts. It may miss one that the last user
-    /// of it lets go of behind the search, or in whose block two are after the same other one: neither is counted.
+    /// The first entry from `first` on, round the set, that `accept` accepts. It may miss one: whose last user lets
+    /// go of it behind the search, which is not counted; in whose block a claim that will fail is counted for a
+    /// moment; or if others were faster in each search.
     fn find_from(&self, first: usize, aim: Aim, accept: impl Fn(usize) -> bool) -> Option<usize> {
         let (census, wanted) = (&self.census, aim.wanted());
         let search = || {
