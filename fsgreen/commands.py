@@ -16,6 +16,7 @@ PACKAGES = {
     "mkfs.ext2": "e2fsprogs",
     "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",
+    "dpkg-source": "dpkg-dev",
     "dumpe2fs": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "xfs_info": "xfsprogs",

@@ -136,6 +136,11 @@ def results(campaign: str) -> Path:
     return folder
 
 
+def cached() -> Path:
+    """Return the folder of what can be made again: fsgreen in $XDG_CACHE_HOME or ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fsgreen"
+
+
 def free_b(folder: Path) -> int:
     """Return the bytes that are free where a folder is, or would be made."""
     existing = next(place for place in (folder, *folder.parents) if place.exists())

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "executors",
         "elsewhere",
         "commands",
+        "debian",
         "processes",
         "simdisk",
         "greenfs",

@@ -9,8 +9,8 @@ from pathlib import Path
 import machines
 import pytest
 
-from fsgreen import host, paths, preflight
-from fsgreen.devices.vm import image, packages
+from fsgreen import debian, host, paths, preflight
+from fsgreen.devices.vm import image
 from fsgreen.devices.vm.device import VmDevice
 from fsgreen.preflight import able, guest, load
 
@@ -29,9 +29,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> host.Tree:
     monkeypatch.setattr(paths, "program", lambda name: found.get(Path(name).name))
     monkeypatch.setattr(paths, "free_b", lambda folder: 8 << 30)
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(packages, "KEYRING", tmp_path / "keys.gpg")
-    monkeypatch.setattr(packages, "_codename", lambda: "noble")
-    monkeypatch.delenv(packages.MIRROR, raising=False)
+    monkeypatch.setattr(debian, "KEYRING", tmp_path / "keys.gpg")
+    monkeypatch.setattr(debian, "_codename", lambda: "noble")
+    monkeypatch.delenv(debian.MIRROR, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return host.Tree(tmp_path)
 
@@ -55,11 +55,11 @@ def test_an_image_that_could_be_made_says_from_which_mirror(
     made, memory = rows(tree)
     assert (made.severity, memory.severity) == ("ok", "ok")
     assert made.state.endswith("of packages from http://deb.debian.org/debian")
-    assert made.remedy == f"to name another mirror: {packages.MIRROR}=http://.../debian"
-    monkeypatch.setenv(packages.MIRROR, "http://mirror.example/debian")
+    assert made.remedy == f"to name another mirror: {debian.MIRROR}=http://.../debian"
+    monkeypatch.setenv(debian.MIRROR, "http://mirror.example/debian")
     assert rows(tree)[0].state.endswith("http://mirror.example/debian")
-    monkeypatch.delenv(packages.MIRROR)
-    monkeypatch.setattr(packages, "_codename", lambda: packages.SUITE)
+    monkeypatch.delenv(debian.MIRROR)
+    monkeypatch.setattr(debian, "_codename", lambda: debian.SUITE)
     assert rows(tree)[0].state.endswith("the sources of this machine's apt")
 
 
@@ -80,7 +80,7 @@ def test_what_is_missing_is_noted_with_what_mends_it(
 ) -> None:
     """A note, as other testbeds need none of it, and what a campaign warns of breaks rule 10."""
     if lacking == "keys":
-        monkeypatch.setattr(packages, "KEYRING", tree.path("nowhere"))
+        monkeypatch.setattr(debian, "KEYRING", tree.path("nowhere"))
     elif lacking == "room":
         monkeypatch.setattr(paths, "free_b", lambda folder: image.BUILD_B - 1)
     elif lacking == "x86_64":
@@ -114,7 +114,7 @@ def test_all_that_is_missing_is_named_at_once(
     tree: host.Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever mends one thing at a time meets the next one after a minute."""
-    monkeypatch.setattr(packages, "KEYRING", tree.path("nowhere"))
+    monkeypatch.setattr(debian, "KEYRING", tree.path("nowhere"))
     monkeypatch.setattr(paths, "free_b", lambda folder: 0)
     assert ["MiB" in row.state for row in rows(tree)] == [True, False]
 

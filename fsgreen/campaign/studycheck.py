@@ -7,7 +7,6 @@ import math
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsgreen import design, paths, simdisk, testbeds, workloads
@@ -163,8 +162,7 @@ def _needed_s(share: float, steps: int, *, steady: bool = True) -> float:
 
 
 def _unknown_workloads(study: Study) -> Iterator[Fault]:
-    offered = [entry.name for entry in entry_points(group=workloads.GROUP)]
-    known = [*workloads.names(), *study.workloads, *offered]
+    known = [*workloads.names(), *study.workloads, *workloads.offered()]
     for matrix, cells in study.matrices.items():
         for name in dict.fromkeys(cell["workload"] for cell in cells if "workload" in cell):
             if name not in known and not name.endswith(".f"):

@@ -113,7 +113,7 @@ def _factors() -> Rows:
 def _workloads() -> Rows:
     from fsgreen import workloads
 
-    for name in workloads.names():
+    for name in (*workloads.names(), *workloads.offered()):
         yield name, workloads.summary(name)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fsgreen import debian
 from fsgreen.audit import machine
 from fsgreen.audit.tree import Tree
 from fsgreen.devices.base import GuestAsked
-from fsgreen.devices.vm import image, needs, packages
+from fsgreen.devices.vm import image, needs
 from fsgreen.preflight.finding import Finding
 
 TESTBED = "vm"
@@ -31,7 +32,7 @@ def _image() -> Finding:
         SUBJECT,
         f"the first use makes the image, in about a minute, of packages from {needs.mirror()}",
         "ok",
-        f"to name another mirror: {packages.MIRROR}=http://.../debian",
+        f"to name another mirror: {debian.MIRROR}=http://.../debian",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Mapping
 from importlib.metadata import entry_points
@@ -26,6 +27,7 @@ __all__ = [
     "WorkloadFailed",
     "load_workload",
     "names",
+    "offered",
     "summary",
 ]
 
@@ -33,12 +35,22 @@ _PERSONALITIES = Path(__file__).parent / "personalities"
 
 
 def names() -> list[str]:
-    """Return the names of the workloads that ship with fsgreen."""
+    """Return the names of the texts that ship with fsgreen."""
     return sorted(file.stem for file in _PERSONALITIES.glob("*.f"))
 
 
+def offered() -> list[str]:
+    """Return the names of the drivers that fsgreen or another package offers to every study."""
+    return sorted(entry.name for entry in entry_points(group=GROUP))
+
+
 def summary(name: str) -> str:
-    """Return the first sentence of a shipped workload's text."""
+    """Return the first sentence of a shipped text, or of what makes a driver that is `offered`."""
+    if name in offered():
+        try:
+            return (inspect.getdoc(driver.load(name, GROUP, {})) or "").partition("\n")[0]
+        except FsgreenError as error:
+            return error.what
     lines = (_PERSONALITIES / f"{name}.f").read_text(encoding="utf-8").splitlines()
     told = itertools.takewhile(lambda line: line.strip() not in ("", "#"), lines)
     return " ".join(line.removeprefix("#").strip() for line in told)
@@ -74,10 +86,9 @@ def load_workload(
         return WmlWorkload(name, _PERSONALITIES / f"{name}.f", scale, _set(levels))
     if name in declared:
         return _declared(name, declared, scale, levels)
-    others = [found.name for found in entry_points(group=driver.GROUP)]
-    if name in others:
+    if name in offered():
         return driver.driven(name, name, scale, levels)
-    raise unknown("workload", name, [*names(), *declared, *others], where=_PERSONALITIES)
+    raise unknown("workload", name, [*names(), *declared, *offered()], where=_PERSONALITIES)
 
 
 def _declared(

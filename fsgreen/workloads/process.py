@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import signal
 import subprocess
 import tempfile
@@ -136,23 +137,24 @@ def _wait(
     process: subprocess.Popen[bytes], stop: threading.Event, limit_s: float, lines: _Lines
 ) -> tuple[resource.struct_rusage, bool]:
     """Wait for the end; once it is time, ask for it, and kill after the grace period."""
-    never = threading.Event()
     deadline_s: float | None = None
-    while True:
-        lines.pass_on()
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return usage, deadline_s is not None
-        if deadline_s is None:
-            if stop.wait(POLL_S) or time.monotonic() > limit_s:
+    ended, poll = os.pidfd_open(process.pid), select.poll()
+    poll.register(ended)
+    try:
+        while True:
+            lines.pass_on()
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return usage, deadline_s is not None
+            if deadline_s is None and (stop.is_set() or time.monotonic() > limit_s):
                 os.kill(process.pid, signal.SIGTERM)  # not reaped yet, so it is still this process
                 deadline_s = time.monotonic() + GRACE_S
-        elif time.monotonic() > deadline_s:
-            os.killpg(process.pid, signal.SIGKILL)
-            never.wait(POLL_S)
-        else:
-            never.wait(POLL_S)
+            elif deadline_s is not None and time.monotonic() > deadline_s:
+                os.killpg(process.pid, signal.SIGKILL)
+            poll.poll(1000 * POLL_S)
+    finally:
+        os.close(ended)
 
 
 class _Lines:

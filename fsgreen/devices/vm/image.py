@@ -13,19 +13,17 @@ import errno
 import fcntl
 import hashlib
 import json
-import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fsgreen import durable, paths
-from fsgreen.devices.vm import tree
+from fsgreen import debian, durable, paths
+from fsgreen.devices.vm import packages, tree
 from fsgreen.devices.vm.cpio import Archive
-from fsgreen.devices.vm.packages import SUITE, Apt
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
 
@@ -103,9 +101,8 @@ class Image:
 
 
 def folder() -> Path:
-    """Return the folder of the image: $XDG_CACHE_HOME/fsgreen/vm, or ~/.cache/fsgreen/vm."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "fsgreen" / "vm"
+    """Return the folder of the image, in the cache."""
+    return paths.cached() / "vm"
 
 
 def require_architecture() -> None:
@@ -187,10 +184,10 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
         return found
     require_space()
     print("making the image of the guest from Debian packages: about a minute, once")
-    packages = Apt(apt).packages()
+    downloaded = packages.downloaded(apt)
     shutil.rmtree(base, ignore_errors=True)
     files = base / "tree"
-    version = tree.unpack(packages, files)
+    version = tree.unpack(downloaded, files)
     needs = tree.keep_modules(files, version)
     (base / "vmlinux").write_bytes(tree.kernel(files, version))
     standard = files / tree.STANDARD_LIBRARY
@@ -198,10 +195,12 @@ def _base(base: Path, apt: Path) -> dict[str, Any]:
     tree.squash(files, base / "root.squashfs")
     made: dict[str, Any] = {
         "recipe_sha256": _recipe(),
-        "suite": SUITE,
+        "suite": debian.SUITE,
         "kernel": version,
         "first_modules": list(dict.fromkeys(each for name in FIRST for each in needs[name])),
-        "packages": {one.name: {"version": one.version, "sha256": one.sha256} for one in packages},
+        "packages": {
+            one.name: {"version": one.version, "sha256": one.sha256} for one in downloaded
+        },
         "vmlinux_sha256": durable.sha256_of(base / "vmlinux"),
         "root_sha256": durable.sha256_of(base / "root.squashfs"),
     }
@@ -267,10 +266,10 @@ def _write_archive(archive: Archive, base: Path, made: dict[str, Any], place: Pa
 
 def _recipe() -> str:
     """Return the hash of what the base is made by. Another one makes the base anew."""
-    return _sha256(Path(__file__).with_name(name) for name in ("packages.py", "tree.py"))
+    return _sha256(map(Path, (debian.__file__, packages.__file__, tree.__file__)))
 
 
-def _sha256(files: Iterator[Path] | list[Path]) -> str:
+def _sha256(files: Iterable[Path]) -> str:
     together = hashlib.sha256()
     for file in files:
         together.update(f"{file.name} {durable.sha256_of(file)}\n".encode())

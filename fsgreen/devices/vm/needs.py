@@ -41,7 +41,7 @@ def mirror() -> str:
     """
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            packages.Apt(Path(scratch))
+            packages.apt(Path(scratch))
             listed = Path(scratch) / "sources.list"
             return listed.read_text().split()[2] if listed.exists() else OWN_SOURCES
     except OSError as error:

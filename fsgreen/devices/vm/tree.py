@@ -1,7 +1,7 @@
 """The files of the guest: packages unpacked, what it does not need left out, bytecode made.
 
-Programs of the tree run on this machine through the loader of the tree, so that neither their
-versions nor what comes out depend on this machine.
+Programs of the tree run on this machine through the loader of the tree, so that what comes out does
+not depend on this machine.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fsgreen import commands
-from fsgreen.devices.vm.packages import Package
+from fsgreen.debian import Package, through_loader
 from fsgreen.errors import FsgreenError
 
-LIBRARIES = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")
-LOADER = f"{LIBRARIES[0]}/ld-linux-x86-64.so.2"
 PYTHON = "usr/bin/python3.11"
 STANDARD_LIBRARY = "usr/lib/python3.11"
 
@@ -120,15 +118,14 @@ def unpack(packages: Iterable[Package], tree: Path) -> str:
 
 def run(tree: Path, program: str, *arguments: str) -> str:
     """Run a program of the tree on this machine; return what it printed."""
-    libraries = ":".join(str(tree / name) for name in LIBRARIES)
     name = Path(arguments[0]).name if program == "bin/kmod" else program
     rest = arguments[1:] if program == "bin/kmod" else arguments
     return commands.run(
         [
             "env",
             *(f"PYTHONHOME={tree / 'usr'}", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1"),
-            *(str(tree / LOADER), "--library-path", libraries, "--argv0", name),
-            *(str(tree / program), *rest),
+            *through_loader(tree, program, name),
+            *rest,
         ]
     )
 

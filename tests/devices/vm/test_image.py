@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from vms import need_guest, nightly
 
-from fsgreen import paths
+from fsgreen import debian, paths
 from fsgreen.devices.vm import image, packages
 from fsgreen.devices.vm.cpio import Archive
 from fsgreen.errors import FsgreenError
@@ -94,7 +94,7 @@ def test_without_apt_it_says_how_to_get_an_image(
 ) -> None:
     monkeypatch.setattr(paths, "program", lambda name: None)
     with pytest.raises(FsgreenError, match="no apt to get them") as told:
-        packages.Apt(tmp_path)
+        packages.apt(tmp_path)
     assert "docs/vm.md" in (told.value.next_step or "")
 
 
@@ -103,13 +103,13 @@ def test_a_mirror_without_the_packages_is_named_with_what_to_do(
 ) -> None:
     if paths.program("apt-get") is None:
         pytest.skip("needs apt: Debian or Ubuntu")
-    if not packages.KEYRING.exists():
+    if not debian.KEYRING.exists():
         pytest.skip("needs Debian's keys: apt-get install debian-archive-keyring")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setenv(packages.MIRROR, f"file:{tmp_path}/empty")
-    with pytest.raises(FsgreenError, match="the guest cannot be downloaded") as told:
-        packages.Apt(tmp_path / "apt").packages()
-    assert packages.MIRROR in (told.value.next_step or "")
+    monkeypatch.setenv(debian.MIRROR, f"file:{tmp_path}/empty")
+    with pytest.raises(FsgreenError, match="cannot be downloaded") as told:
+        packages.downloaded(tmp_path / "apt")
+    assert debian.MIRROR in (told.value.next_step or "")
 
 
 def test_a_cache_without_space_is_refused_before_anything_is_made(

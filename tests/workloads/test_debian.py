@@ -1,0 +1,194 @@
+"""Programs of Debian as workloads. The packages of these tests are made by them: no network."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fsgreen import debian, elsewhere, paths, workloads
+from fsgreen.debian import Apt, Package
+from fsgreen.durable import sha256_of
+from fsgreen.errors import FsgreenError
+from fsgreen.workloads import WorkloadFailed
+from fsgreen.workloads.debian import FILES, Build, Start
+
+SEED, LONGEST_S = 7, 300.0
+CONTROL = "Source: greeting\nMaintainer: A <a@b.c>\n\nPackage: greeting\nArchitecture: all\n"
+CHANGELOG = """\
+greeting (1) x; urgency=low
+
+  * It is new.
+
+ -- A <a@b.c>  Thu, 01 Jan 2026 00:00:00 +0000
+"""
+LOADER = Path("/lib64/ld-linux-x86-64.so.2")
+
+
+def need(*programs: str) -> None:
+    for name in programs:
+        if shutil.which(name) is None:
+            package = {"dpkg-source": "dpkg-dev", "make": "make"}.get(name, "dpkg")
+            pytest.skip(f"needs {name} of Debian or Ubuntu: apt-get install {package}")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a cache of its own, and an apt that downloads nothing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(Apt, "__init__", lambda self, folder, **named: None)
+    return tmp_path / "cache" / "fsgreen" / "debian"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Give what makes the source package `greeting`, which `make` copies a text of."""
+    need("dpkg-source", "make")
+
+    def make(text: str) -> None:
+        tree = tmp_path / text / "greeting-1"
+        (tree / "debian" / "source").mkdir(parents=True)
+        (tree / "text").write_text(text)
+        (tree / "configure").write_text("cp text configured")
+        (tree / "Makefile").write_text("built: configured\n\tcp configured built\n")
+        (tree / "debian" / "source" / "format").write_text("3.0 (native)\n")
+        (tree / "debian" / "control").write_text(CONTROL)
+        (tree / "debian" / "changelog").write_text(CHANGELOG)
+        subprocess.run(
+            ["dpkg-source", "--build", tree.name], cwd=tree.parent, check=True, capture_output=True
+        )
+        file = tree.parent / "greeting_1.dsc"
+        package = Package("greeting", "1", sha256_of(file), file)
+        monkeypatch.setattr(Apt, "source", lambda self, name: package)
+
+    return make
+
+
+def build(*command: str) -> Build:
+    return Build("mine", 1.0, {}, "greeting", ["sh", "configure"], command or ["make"], size_mib=1)
+
+
+def test_a_source_is_configured_once_and_compiled_in_each_trial(
+    tmp_path: Path, source: Callable[[str], None]
+) -> None:
+    """The time of a trial would be that of a configure script."""
+    source("first")
+    one = build()
+    one.check()
+    source("second")  # what comes out later is for those who remove the cache
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        made = build().prepare(tmp_path / name, SEED)
+        assert made["packages"]["greeting"]["version"] == "1"
+        files = tmp_path / name / FILES
+        assert (files / "configured").read_text() == "first"
+        outcome = build().run(tmp_path / name, SEED, 0.0, LONGEST_S)
+        assert (files / "built").read_text() == "first"
+        assert outcome.summary.work_ops == 1 and outcome.summary.finished
+        assert 0 < outcome.summary.duration_s < LONGEST_S
+    assert one.text_sha256() == build().text_sha256() != build("make", "-j2").text_sha256()
+
+
+def test_other_packages_are_another_workload(cache: Path, source: Callable[[str], None]) -> None:
+    """Trials of different versions would be averaged."""
+    source("first")
+    before = build().text_sha256()
+    shutil.rmtree(cache)
+    source("second")
+    assert build().text_sha256() != before
+
+
+def test_a_compilation_that_fails_spoils_its_trial_alone(
+    tmp_path: Path, source: Callable[[str], None]
+) -> None:
+    source("first")
+    broken = build("make", "nothing")
+    broken.check()
+    broken.prepare(tmp_path, SEED)
+    with pytest.raises(WorkloadFailed, match="workload mine ended with status 2"):
+        broken.run(tmp_path, SEED, 0.0, LONGEST_S)
+
+
+def test_a_cache_that_was_left_half_made_is_made_again(
+    cache: Path, source: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source("first")
+    with monkeypatch.context() as patch:
+        patch.setattr("fsgreen.durable.write_json", lambda file, value: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            build().check()
+    assert [file.name for file in cache.iterdir()] == ["lock"]
+    build().check()
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a package of `tty`, which fails without a terminal, with this machine's libraries."""
+    need("dpkg-deb")
+    if not LOADER.exists():
+        pytest.skip("needs a machine as the packages are for: x86_64 with glibc")
+    tree = tmp_path / "package"
+    folder = tree / debian.LIBRARIES[0]
+    folder.mkdir(parents=True)
+    shutil.copy(LOADER, tree / debian.LOADER)
+    found = shutil.which("tty")
+    assert found is not None
+    listed = subprocess.run([LOADER, "--list", found], capture_output=True, text=True, check=True)
+    for line in listed.stdout.splitlines():
+        if "=> /" in line:
+            shutil.copy(line.split()[2], folder)
+    (tree / "usr" / "bin").mkdir(parents=True)
+    shutil.copy(found, tree / "usr" / "bin" / "tty")
+    (tree / "usr" / "share" / "doc").mkdir(parents=True)
+    (tree / "usr" / "share" / "doc" / "long").write_text("x" * 1000)
+    (tree / "DEBIAN").mkdir()
+    control = "Package: terminal\nVersion: 2\nArchitecture: all\nMaintainer: A\nDescription: it\n"
+    (tree / "DEBIAN" / "control").write_text(control)
+    file = tmp_path / "terminal_2_all.deb"
+    subprocess.run(["dpkg-deb", "--build", tree, file], check=True, capture_output=True)
+    made = [Package("terminal", "2", sha256_of(file), file)]
+    monkeypatch.setattr(Apt, "install", lambda self, names: made)
+
+
+@pytest.mark.usefixtures("program")
+def test_a_program_runs_by_its_own_libraries_on_a_terminal(tmp_path: Path) -> None:
+    """It would start from this machine's own files, or not as people start it."""
+    start = Start(
+        "mine", 1.0, {}, ["terminal"], ["usr/bin/tty"], {"HOME": "{files}"}, ["usr/share/doc"]
+    )
+    start.check()
+    assert start.prepare(tmp_path, SEED)["packages"]["terminal"]["version"] == "2"
+    files = tmp_path / FILES
+    assert not (files / "usr" / "share" / "doc").exists()
+    assert start.run(tmp_path, SEED, 0.0, LONGEST_S).summary.work_ops == 1
+    (files / debian.LIBRARIES[0] / "libc.so.6").write_text("not a library")
+    with pytest.raises(WorkloadFailed, match="workload mine ended with status 127"):
+        start.run(tmp_path, SEED, 0.0, LONGEST_S)
+
+
+def test_a_guest_or_another_size_is_refused_before_anything_is_made(cache: Path) -> None:
+    with pytest.raises(FsgreenError, match="has one size: that of its packages"):
+        workloads.load_workload("emacs", 0.5).check()
+    with elsewhere.entered(object()), pytest.raises(FsgreenError, match="not in a guest"):  # type: ignore[arg-type]
+        workloads.load_workload("openssh").check()
+    assert not cache.exists()
+
+
+def test_they_are_offered_to_every_study() -> None:
+    assert {"emacs", "openssh"} <= set(workloads.offered())
+    assert workloads.summary("emacs") == "Emacs of Debian 12 starts on a terminal, and ends."
+
+
+def test_a_machine_without_apt_is_told_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    program = paths.program
+    monkeypatch.setattr(paths, "program", lambda name: None if "apt" in name else program(name))
+    with pytest.raises(FsgreenError, match="emacs takes files from Debian packages, and") as told:
+        workloads.load_workload("emacs").check()
+    assert told.value.next_step == "leave it out of the profile"
