@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,14 +44,21 @@ class Made(NamedTuple):
 class OfPackages:
     """Files of Debian's packages, and a command on them that ends by itself.
 
-    `size_mib` is the size of the files, for the checks that are done before they are made.
+    `asked` are the packages by name, without those that they need. `recipe` is all that the files
+    follow from. `size_mib` is their size, for the checks that are done before they are made.
     """
 
     def __init__(
-        self, name: str, scale: float, recipe: Mapping[str, Any], command: list[str], size_mib: int
+        self,
+        name: str,
+        scale: float,
+        asked: Sequence[str],
+        recipe: Mapping[str, Any],
+        command: list[str],
+        size_mib: int,
     ) -> None:
         self.name = name
-        self._scale, self._recipe, self._size_mib = scale, recipe, size_mib
+        self._scale, self._asked, self._recipe, self._size_mib = scale, asked, recipe, size_mib
         self._command = CommandWorkload(name, {"command": command}, scale, {})
 
     @property
@@ -98,7 +106,10 @@ class OfPackages:
         stop: threading.Event | None = None,
     ) -> Outcome:
         """Run the command, which is one operation; see `base.Workload.run`."""
-        return self._command.run(directory, seed, warmup_s, measure_s, load_ops_s, stop)
+        outcome = self._command.run(directory, seed, warmup_s, measure_s, load_ops_s, stop)
+        packages = self._made.record["packages"]
+        versions = ", ".join(f"{name} {packages[name]['version']}" for name in self._asked)
+        return replace(outcome, summary=replace(outcome.summary, engine=versions))
 
     def _make(self, files: Path) -> list[Package]:
         """Make the files in a new folder; return the packages that they are of."""
@@ -162,7 +173,7 @@ class Build(OfPackages):
         self._source, self._configure = source, list(configure)
         recipe = {"source": source, "configure": self._configure}
         inside = ["env", f"--chdir={{directory}}/{FILES}", *command]
-        super().__init__(name, scale, recipe, inside, size_mib)
+        super().__init__(name, scale, [source], recipe, inside, size_mib)
 
     def _make(self, files: Path) -> list[Package]:
         package = self._apt("sources", sources=True).source(self._source)
@@ -205,7 +216,7 @@ class Start(OfPackages):
         ]
         # `script` is a terminal for the program, which would not start as usual without one.
         terminal = ["script", "--quiet", "--return", "--command", shlex.join(started), "/dev/null"]
-        super().__init__(name, scale, recipe, ["env", *set_, *terminal], size_mib)
+        super().__init__(name, scale, packages, recipe, ["env", *set_, *terminal], size_mib)
 
     def _make(self, files: Path) -> list[Package]:
         packages = self._apt("programs").install(self._packages)

@@ -88,6 +88,7 @@ def test_a_source_is_configured_once_and_compiled_in_each_trial(
         outcome = build().run(tmp_path / name, SEED, 0.0, LONGEST_S)
         assert (files / "built").read_text() == "first"
         assert outcome.summary.work_ops == 1 and outcome.summary.finished
+        assert outcome.summary.engine == "greeting 1"
         assert 0 < outcome.summary.duration_s < LONGEST_S
     assert one.text_sha256() == build().text_sha256() != build("make", "-j2").text_sha256()
 
