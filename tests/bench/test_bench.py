@@ -206,7 +206,10 @@ def test_the_loop_creates_as_many_files_as_the_engine_is_asked_for(
     assert len(files) == 90 and all(file.stat().st_size == 4096 for file in files)
 
 
-SCRIPTS = ("operation_cost", "servers", "scaling", "creation", "memory", "pool", "guest", "stacked")
+SCRIPTS = (
+    *("operation_cost", "servers", "scaling", "creation", "memory", "pool", "guest", "stacked"),
+    "history",
+)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
