@@ -138,8 +138,11 @@ def quick_machine(folder):
 
 
 def spoiled(error):
-    """Whether a machine that stood still has left too few steps for a fit, or no first reading."""
-    what_it_says = ("too few to fit", "measured without a flaw", "no sound reading within")
+    """Whether a machine that stood still has left too few steps, none at rest, or no reading."""
+    what_it_says = (
+        *("too few to fit", "measured without a flaw", "no sound reading within"),
+        "the cores never rested",
+    )
     return any(said in error.what for said in what_it_says)
 
 

@@ -20,7 +20,6 @@ from fsgreen import design, testbeds
 from fsgreen.campaign import checks, drive, fitting, idlepower
 from fsgreen.devices import probe
 from fsgreen.devices import served as of_devices
-from fsgreen.meters import simdisk
 from fsgreen.meters.core import registry
 from fsgreen.trial import HarnessCost, Phase, WorkSummary
 from fsgreen.workloads import Outcome
@@ -153,11 +152,7 @@ def unprobed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def on_any_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Accept a second or less on a simulated disk that a busy machine serves too late.
-
-    Its account is asked for less often, as a busy machine asks late (rule 13).
-    """
-    monkeypatch.setattr(simdisk, "DISK", {**simdisk.DISK, "rate_hz": 2})
+    """Accept a second or less on a simulated disk that a busy machine serves too late."""
     monkeypatch.setattr(idlepower, "IDLE_S", 1.5)
     monkeypatch.setattr(of_devices, "Server", serve_patiently)
     monkeypatch.setattr(checks, "ON_TIME_SHARE", 0.0)
