@@ -272,7 +272,9 @@ def main() -> None:
     print_row(HEAD, WIDTHS)
     for name, works in found.items():
         spreads = [Spread.of(values) for values in zip(*map(astuple, works), strict=True)]
-        texts = [f"{spread:.{d}f}" for spread, d in zip(spreads, DIGITS, strict=False)]
+        texts = [
+            f"{spread:.{d}f}" for spread, d in zip(spreads[: len(DIGITS)], DIGITS, strict=True)
+        ]
         print_row((name, *texts), WIDTHS)
     if has_mergerfs:
         compare(found, "cycle_cpu_us", MERGED, "at most", 1)

@@ -1,8 +1,8 @@
 """Packages of Debian, resolved and downloaded by apt without root.
 
-apt works in a folder of its own and with an empty list of what is installed. So it resolves all
-that a package needs, and nothing of this machine is touched. What was downloaded stays: remove the
-folder to get newer packages.
+apt works in a folder of its own and with an empty list of what is installed. So it resolves what a
+package needs (but for essential packages, which none names), and nothing of this machine is
+touched. What was downloaded stays: remove the folder to get newer packages.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from fsgreen import commands, paths
 from fsgreen.durable import sha256_of
@@ -28,6 +28,12 @@ LOADER = f"{LIBRARIES[0]}/ld-linux-x86-64.so.2"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 MIRROR = "FSGREEN_DEBIAN_MIRROR"
 """The variable that names another mirror."""
+
+Kind = Literal["deb", "deb-src", "own"]
+"""Which packages apt knows: those that can be installed, sources, or what this machine's apt knows
+where it is that Debian itself (else those that can be installed)."""
+
+T = TypeVar("T")
 
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 
@@ -45,6 +51,7 @@ APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Acquire::Languages "none";
 Acquire::Retries "3";
+APT::Update::Error-Mode "any";
 {sources}"""
 
 
@@ -60,13 +67,13 @@ class Package(NamedTuple):
 class Apt:
     """apt in a folder of its own, for its lists and what it downloads.
 
-    With `sources` it knows source packages instead of those that can be installed. `purpose` begins
-    the message if there is no apt: what takes packages of Debian; `instead` is what to do then.
+    `purpose` begins the message if there is no apt: what takes packages of Debian; `instead` is
+    what to do then.
 
     Raises FsgreenError if this machine has no apt, or none of Debian's keys.
     """
 
-    def __init__(self, folder: Path, *, purpose: str, instead: str, sources: bool = False) -> None:
+    def __init__(self, folder: Path, *, purpose: str, instead: str, kind: Kind) -> None:
         if paths.program("apt-get") is None or paths.program("dpkg-deb") is None:
             raise FsgreenError(
                 f"{purpose} Debian packages, and this machine has no apt to get them",
@@ -80,25 +87,36 @@ class Apt:
         self._configuration = folder / "apt.conf"
         self._configuration.write_text(
             CONFIGURATION.format(
-                folder=folder, architecture=ARCHITECTURE, sources=_sources(folder, sources)
+                folder=folder, architecture=ARCHITECTURE, sources=_sources(folder, kind)
             )
         )
         self.lists = folder / "state" / "lists"
 
-    def update(self) -> None:
-        """Download the lists of packages if there are none yet."""
-        if not any(self.lists.glob("*_Packages*")) and not any(self.lists.glob("*_Sources*")):
-            self.run("apt-get", "update")
+    def listed(self, ask: Callable[[], T]) -> T:
+        """Return what `ask` does with the lists of packages, which are downloaded if need be.
+
+        If it fails with lists of an earlier day, or of another mirror, it asks new ones.
+        """
+        if any(self.lists.glob("*_Packages*")) or any(self.lists.glob("*_Sources*")):
+            try:
+                return ask()
+            except FsgreenError:
+                pass
+        self.run("apt-get", "update")
+        return ask()
 
     def install(self, names: Sequence[str]) -> list[Package]:
         """Return these packages and all that they need, downloaded, by name.
 
         Raises FsgreenError if a package is not to be had.
         """
-        self.update()
-        planned = self.run("apt-get", "--simulate", "--yes", "install", *names)
-        self.run("apt-get", "--download-only", "--yes", "install", *names)
-        chosen = re.findall(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", planned, re.M)
+
+        def planned() -> str:
+            told = self.run("apt-get", "--simulate", "--yes", "install", *names)
+            self.run("apt-get", "--download-only", "--yes", "install", *names)
+            return told
+
+        chosen = re.findall(r"^Inst (\S+) \((\S+) .*\[(\w+)\]\)", self.listed(planned), re.M)
         return [self.package(*one) for one in sorted(chosen)]
 
     def source(self, name: str) -> Package:
@@ -106,19 +124,17 @@ class Apt:
 
         Raises FsgreenError if it is not to be had.
         """
-        self.update()
-        self.run("apt-get", "--download-only", "source", name, folder=self.archives)
-        described = sorted(self.archives.glob(f"{name}_*.dsc"))
-        if not described:
-            raise FsgreenError(
-                f"Debian has no source package of the name {name}",
-                where=self.archives,
-                next_step=f"name the source package, as `apt-cache showsrc {name}` has it",
-            )
-        file = described[-1]
-        version = re.search(r"^Version: (\S+)", file.read_text(), re.M)
-        assert version is not None
-        return Package(name, version[1], sha256_of(file), file)
+
+        def printed() -> str:
+            told = self.run("apt-get", "--print-uris", "source", name)
+            self.run("apt-get", "--download-only", "source", name, folder=self.archives)
+            return told
+
+        described = re.search(r" (\S+\.dsc) ", self.listed(printed))
+        assert described is not None
+        file = self.archives / described[1]
+        said = dict(re.findall(r"^(Source|Version): (\S+)", file.read_text(), re.M))
+        return Package(said["Source"], said["Version"], sha256_of(file), file)
 
     def package(self, name: str, version: str, architecture: str) -> Package:
         """Return a package that was downloaded."""
@@ -171,17 +187,14 @@ def _failed(command: Sequence[str], said: str) -> FsgreenError:
     return FsgreenError(
         f"packages of Debian cannot be downloaded: {reason}",
         where=" ".join(command[:3]),
-        next_step=f"{remedy}; docs/vm.md",
+        next_step=remedy,
     )
 
 
-def _sources(folder: Path, sources: bool) -> str:
-    """Return where apt finds packages: as this machine does where it is that Debian itself.
-
-    Few machines have lists of source packages.
-    """
+def _sources(folder: Path, kind: Kind) -> str:
+    """Return where apt finds packages."""
     mirror = os.environ.get(MIRROR)
-    if mirror is None and _codename() == SUITE and not sources:
+    if kind == "own" and mirror is None and _codename() == SUITE:
         return ""
     if not KEYRING.exists():
         raise FsgreenError(
@@ -189,9 +202,8 @@ def _sources(folder: Path, sources: bool) -> str:
             where=KEYRING,
             next_step="apt-get install debian-archive-keyring",
         )
-    listed = folder / "sources.list"
-    kind = "deb-src" if sources else "deb"
-    listed.write_text(f"{kind} [signed-by={KEYRING}] {mirror or DEFAULT_MIRROR} {SUITE} main\n")
+    listed, what = folder / "sources.list", "deb-src" if kind == "deb-src" else "deb"
+    listed.write_text(f"{what} [signed-by={KEYRING}] {mirror or DEFAULT_MIRROR} {SUITE} main\n")
     return f'Dir::Etc::sourcelist "{listed}";\nDir::Etc::sourceparts "{folder}/none";\n'
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import select
 import signal
 import subprocess
 import tempfile
@@ -72,7 +71,7 @@ def run(
         start_s = time.monotonic()
         with started(command, output, errors, directory) as process:
             usage, stopped = _wait(process, stop or threading.Event(), start_s + limit_s, lines)
-        end_s = time.monotonic()
+            end_s = time.monotonic()
         lines.pass_on()
         output.seek(0)
         errors.seek(0)
@@ -138,23 +137,27 @@ def _wait(
 ) -> tuple[resource.struct_rusage, bool]:
     """Wait for the end; once it is time, ask for it, and kill after the grace period."""
     deadline_s: float | None = None
-    ended, poll = os.pidfd_open(process.pid), select.poll()
-    poll.register(ended)
-    try:
-        while True:
-            lines.pass_on()
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                process.returncode = os.waitstatus_to_exitcode(status)
-                return usage, deadline_s is not None
-            if deadline_s is None and (stop.is_set() or time.monotonic() > limit_s):
-                os.kill(process.pid, signal.SIGTERM)  # not reaped yet, so it is still this process
-                deadline_s = time.monotonic() + GRACE_S
-            elif deadline_s is not None and time.monotonic() > deadline_s:
-                os.killpg(process.pid, signal.SIGKILL)
-            poll.poll(1000 * POLL_S)
-    finally:
-        os.close(ended)
+    ended = threading.Event()
+    threading.Thread(target=_note_end, args=(process.pid, ended), daemon=True).start()
+    while True:
+        lines.pass_on()
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage, deadline_s is not None
+        if deadline_s is None and (stop.is_set() or time.monotonic() > limit_s):
+            os.kill(process.pid, signal.SIGTERM)  # not reaped yet, so it is still this process
+            deadline_s = time.monotonic() + GRACE_S
+        elif deadline_s is not None and time.monotonic() > deadline_s:
+            os.killpg(process.pid, signal.SIGKILL)
+        ended.wait(POLL_S)
+
+
+def _note_end(pid: int, ended: threading.Event) -> None:
+    """Tell at once that a process has ended, and leave it to be waited for."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    ended.set()
 
 
 class _Lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -9,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from fsgreen import debian, elsewhere, paths, workloads
+from fsgreen import commands, debian, elsewhere, paths, workloads
 from fsgreen.debian import Apt, Package
 from fsgreen.durable import sha256_of
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import WorkloadFailed
-from fsgreen.workloads.debian import FILES, Build, Start
+from fsgreen.workloads.debian import Build, Start, files
 
 SEED, LONGEST_S = 7, 300.0
+
+nightly = pytest.mark.skipif(
+    not os.environ.get("FSGREEN_NIGHTLY"),
+    reason="downloads 100 MB: FSGREEN_NIGHTLY=1 ./run test tests/workloads/test_debian.py",
+)
 CONTROL = "Source: greeting\nMaintainer: A <a@b.c>\n\nPackage: greeting\nArchitecture: all\n"
 CHANGELOG = """\
 greeting (1) x; urgency=low
@@ -31,8 +37,7 @@ LOADER = Path("/lib64/ld-linux-x86-64.so.2")
 def need(*programs: str) -> None:
     for name in programs:
         if shutil.which(name) is None:
-            package = {"dpkg-source": "dpkg-dev", "make": "make"}.get(name, "dpkg")
-            pytest.skip(f"needs {name} of Debian or Ubuntu: apt-get install {package}")
+            pytest.skip(f"needs {name} of Debian or Ubuntu: {commands.remedy(name)}")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +51,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Give what makes the source package `greeting`, which `make` copies a text of."""
-    need("dpkg-source", "make")
+    need("dpkg-source", "make", "cc")
 
     def make(text: str) -> None:
         tree = tmp_path / text / "greeting-1"
@@ -67,8 +72,13 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     return make
 
 
-def build(*command: str) -> Build:
-    return Build("mine", 1.0, {}, "greeting", ["sh", "configure"], command or ["make"], size_mib=1)
+def build(*command: str, configure: str = "configure", makes: str = "built") -> Build:
+    return Build(
+        *("mine", 1.0, {}, "greeting", makes),
+        configure=["sh", configure],
+        command=command or ["make"],
+        size_mib=1,
+    )
 
 
 def test_a_source_is_configured_once_and_compiled_in_each_trial(
@@ -81,12 +91,11 @@ def test_a_source_is_configured_once_and_compiled_in_each_trial(
     source("second")  # what comes out later is for those who remove the cache
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        made = build().prepare(tmp_path / name, SEED)
-        assert made["packages"]["greeting"]["version"] == "1"
-        files = tmp_path / name / FILES
-        assert (files / "configured").read_text() == "first"
+        build().prepare(tmp_path / name, SEED)
+        copied = tmp_path / name / files.FOLDER
+        assert (copied / "configured").read_text() == "first"
         outcome = build().run(tmp_path / name, SEED, 0.0, LONGEST_S)
-        assert (files / "built").read_text() == "first"
+        assert (copied / "built").read_text() == "first"
         assert outcome.summary.work_ops == 1 and outcome.summary.finished
         assert outcome.summary.engine == "greeting 1"
         assert 0 < outcome.summary.duration_s < LONGEST_S
@@ -102,33 +111,98 @@ def test_other_packages_are_another_workload(cache: Path, source: Callable[[str]
     assert build().text_sha256() != before
 
 
-def test_a_compilation_that_fails_spoils_its_trial_alone(
+@pytest.mark.parametrize(
+    ("mine", "what"),
+    [
+        (build("make", "nothing"), "greeting cannot be compiled here: the command of the workload"),
+        (build(makes="other"), "greeting cannot be compiled here: other was not made"),
+        (build(makes="text"), "greeting cannot be compiled here: text was there before"),
+        (build(configure="text"), "greeting cannot be configured: text: 1: first"),
+        (build("no-such-program"), "mine needs no-such-program, which is not installed"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_before_the_campaign(
+    mine: Build, what: str, source: Callable[[str], None]
+) -> None:
+    """Each of its trials would fail, or measure nothing."""
+    source("first")
+    with pytest.raises(FsgreenError, match=what) as told:
+        mine.check()
+    assert told.value.next_step
+
+
+def test_what_is_compiled_already_is_no_trial(
     tmp_path: Path, source: Callable[[str], None]
 ) -> None:
+    """A tenth of a second would count as a compilation."""
     source("first")
-    broken = build("make", "nothing")
-    broken.check()
-    broken.prepare(tmp_path, SEED)
-    with pytest.raises(WorkloadFailed, match="workload mine ended with status 2"):
-        broken.run(tmp_path, SEED, 0.0, LONGEST_S)
+    build().prepare(tmp_path, SEED)
+    build().run(tmp_path, SEED, 0.0, LONGEST_S)
+    with pytest.raises(WorkloadFailed, match="built was there before it was made"):
+        build().run(tmp_path, SEED, 0.0, LONGEST_S)
+
+
+def test_files_in_the_cache_that_were_changed_are_refused(
+    cache: Path, source: Callable[[str], None]
+) -> None:
+    """Who runs make there by hand would measure an empty make from then on."""
+    source("first")
+    build().check()
+    before = build().text_sha256()
+    (file,) = cache.glob("*/files/text")
+    file.write_text("other")
+    with pytest.raises(FsgreenError, match="were changed since they were made") as told:
+        build().check()
+    assert told.value.next_step is not None and str(file.parents[1]) in told.value.next_step
+    assert build().text_sha256() != before
+
+
+def test_a_compiler_of_the_environment_is_not_taken(
+    source: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial would do other work on the machine of somebody else."""
+    source("first")
+    monkeypatch.setenv("MAKEFLAGS", "--no-such-option")
+    build().check()
+
+
+def test_files_that_cannot_be_copied_fail_with_what_to_do(
+    cache: Path, tmp_path: Path, source: Callable[[str], None]
+) -> None:
+    """An error of shutil, or of the system, is none that a campaign expects."""
+    source("first")
+    mine = build()
+    mine.check()
+    (tmp_path / files.FOLDER).write_text("in the way")
+    with pytest.raises(FsgreenError, match="could not be copied") as told:
+        mine.prepare(tmp_path, SEED)
+    assert "image_mib" in (told.value.next_step or "")
+    (tmp_path / files.FOLDER).unlink()
+    (made,) = cache.glob("*/files")
+    os.mkfifo(made / "pipe")
+    with pytest.raises(FsgreenError, match=r"could not be copied: .*pipe"):
+        mine.prepare(tmp_path, SEED)
 
 
 def test_a_cache_that_was_left_half_made_is_made_again(
-    cache: Path, source: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    cache: Path, source: Callable[[str], None]
 ) -> None:
+    """Files without their record, and what a killed process left."""
     source("first")
-    with monkeypatch.context() as patch:
-        patch.setattr("fsgreen.durable.write_json", lambda file, value: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            build().check()
-    assert [file.name for file in cache.iterdir()] == ["lock"]
     build().check()
+    (made,) = (folder for folder in cache.iterdir() if folder.is_dir())
+    (made / files.RECORD).unlink()
+    (made / files.FOLDER / "text").write_text("half")
+    (cache / f"{files.UNFINISHED}x").mkdir()
+    build().check()
+    assert {file.name for file in cache.iterdir()} == {"lock", made.name}
+    assert (made / files.FOLDER / "text").read_text() == "first"
 
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a package of `tty`, which fails without a terminal, with this machine's libraries."""
-    need("dpkg-deb")
+    need("dpkg-deb", "script")
     if not LOADER.exists():
         pytest.skip("needs a machine as the packages are for: x86_64 with glibc")
     tree = tmp_path / "package"
@@ -150,8 +224,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tree / "DEBIAN" / "control").write_text(control)
     file = tmp_path / "terminal_2_all.deb"
     subprocess.run(["dpkg-deb", "--build", tree, file], check=True, capture_output=True)
-    made = [Package("terminal", "2", sha256_of(file), file)]
-    monkeypatch.setattr(Apt, "install", lambda self, names: made)
+    packages = [Package("terminal", "2", sha256_of(file), file)]
+    monkeypatch.setattr(Apt, "install", lambda self, names: packages)
 
 
 @pytest.mark.usefixtures("program")
@@ -161,13 +235,37 @@ def test_a_program_runs_by_its_own_libraries_on_a_terminal(tmp_path: Path) -> No
         "mine", 1.0, {}, ["terminal"], ["usr/bin/tty"], {"HOME": "{files}"}, ["usr/share/doc"]
     )
     start.check()
-    assert start.prepare(tmp_path, SEED)["packages"]["terminal"]["version"] == "2"
-    files = tmp_path / FILES
-    assert not (files / "usr" / "share" / "doc").exists()
-    assert start.run(tmp_path, SEED, 0.0, LONGEST_S).summary.work_ops == 1
-    (files / debian.LIBRARIES[0] / "libc.so.6").write_text("not a library")
+    place = tmp_path / "a 'quoted' place"
+    place.mkdir()
+    start.prepare(place, SEED)
+    copied = place / files.FOLDER
+    assert not (copied / "usr" / "share" / "doc").exists()
+    done = start.run(place, SEED, 0.0, LONGEST_S).summary
+    assert (done.work_ops, done.engine) == (1, "terminal 2")
+    (copied / debian.LIBRARIES[0] / "libc.so.6").write_text("not a library")
     with pytest.raises(WorkloadFailed, match="workload mine ended with status 127"):
-        start.run(tmp_path, SEED, 0.0, LONGEST_S)
+        start.run(place, SEED, 0.0, LONGEST_S)
+
+
+@pytest.mark.usefixtures("program")
+def test_a_pattern_that_matches_nothing_is_told() -> None:
+    with pytest.raises(FsgreenError, match="no file of the packages matches usr/share/dok"):
+        Start("mine", 1.0, {}, ["terminal"], ["usr/bin/tty"], left_out=["usr/share/dok"]).check()
+
+
+@nightly
+def test_those_that_ship_are_downloaded_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian may have other versions, in other folders."""
+    need("apt-get", "dpkg-source", "cc", "make", "script")
+    monkeypatch.undo()
+    for name in ("openssh", "emacs"):
+        workload, place = workloads.load_workload(name), tmp_path / name
+        place.mkdir()
+        workload.check()
+        workload.prepare(place, SEED)
+        assert workload.run(place, SEED, 0.0, LONGEST_S).summary.engine.startswith(name)
 
 
 def test_a_guest_or_another_size_is_refused_before_anything_is_made(cache: Path) -> None:

@@ -43,6 +43,7 @@ def apt(folder: Path) -> debian.Apt:
         purpose="the guest is made of",
         instead="build it on Debian or Ubuntu and copy the folder of the image here (docs/vm.md), "
         "or take another testbed",
+        kind="own",
     )
 
 
@@ -52,18 +53,20 @@ def downloaded(folder: Path) -> list[Package]:
     Raises FsgreenError if a package is not to be had.
     """
     own = apt(folder)
-    own.update()
-    said = own.run("apt-cache", "depends", KERNEL)
-    found = re.search(r"Depends: (linux-image-\S+)", said)
-    if found is None:
-        raise FsgreenError(
-            f"Debian's package {KERNEL} names no kernel: {said.strip()[:200]!r}",
-            where=own.lists,
-            next_step=f"rm -r {own.lists}, then the same command again",
-        )
-    kernel = found[1]
-    shown = own.run("apt-cache", "show", "--no-all-versions", kernel)
-    version = re.search(r"^Version: (\S+)", shown, re.M)
-    assert version is not None
-    own.run("apt-get", "download", kernel, folder=own.archives)
-    return [own.package(kernel, version[1], ARCHITECTURE), *own.install(TOOLS)]
+
+    def kernel() -> Package:
+        said = own.run("apt-cache", "depends", KERNEL)
+        found = re.search(r"Depends: (linux-image-\S+)", said)
+        if found is None:
+            raise FsgreenError(
+                f"Debian's package {KERNEL} names no kernel: {said.strip()[:200]!r}",
+                where=own.lists,
+                next_step=f"rm -r {own.lists}, then the same command again",
+            )
+        shown = own.run("apt-cache", "show", "--no-all-versions", found[1])
+        version = re.search(r"^Version: (\S+)", shown, re.M)
+        assert version is not None
+        own.run("apt-get", "download", found[1], folder=own.archives)
+        return own.package(found[1], version[1], ARCHITECTURE)
+
+    return [own.listed(kernel), *own.install(TOOLS)]
