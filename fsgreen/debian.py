@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
@@ -51,7 +52,6 @@ APT::Install-Recommends "false";
 APT::Sandbox::User "";
 Acquire::Languages "none";
 Acquire::Retries "3";
-APT::Update::Error-Mode "any";
 {sources}"""
 
 
@@ -126,14 +126,16 @@ class Apt:
         """
 
         def printed() -> str:
-            told = self.run("apt-get", "--print-uris", "source", name)
+            with tempfile.TemporaryDirectory() as empty:  # it names only what is not there yet
+                told = self.run("apt-get", "--print-uris", "source", name, folder=Path(empty))
             self.run("apt-get", "--download-only", "source", name, folder=self.archives)
             return told
 
         described = re.search(r" (\S+\.dsc) ", self.listed(printed))
         assert described is not None
         file = self.archives / described[1]
-        said = dict(re.findall(r"^(Source|Version): (\S+)", file.read_text(), re.M))
+        signed = file.read_text().partition("-----BEGIN PGP SIGNATURE")[0]
+        said = dict(re.findall(r"^(Source|Version): (\S+)", signed, re.M))
         return Package(said["Source"], said["Version"], sha256_of(file), file)
 
     def package(self, name: str, version: str, architecture: str) -> Package:
@@ -180,7 +182,9 @@ def through_loader(tree: Path, program: str, name: str | None = None) -> list[st
 def _failed(command: Sequence[str], said: str) -> FsgreenError:
     errors = [line for line in said.splitlines() if line.startswith("E:")]
     reason = (errors or said.strip().splitlines() or ["no reason given"])[0].removeprefix("E: ")
-    if "space" in reason.lower():
+    if reason.startswith("Unable to "):
+        remedy = "mend the name of the package, or look at the network"
+    elif "space" in reason.lower():
         remedy = "free some space, or move the cache: XDG_CACHE_HOME=ELSEWHERE"
     else:
         remedy = f"look at the network, or name another mirror: {MIRROR}=http://.../debian"
@@ -204,7 +208,10 @@ def _sources(folder: Path, kind: Kind) -> str:
         )
     listed, what = folder / "sources.list", "deb-src" if kind == "deb-src" else "deb"
     listed.write_text(f"{what} [signed-by={KEYRING}] {mirror or DEFAULT_MIRROR} {SUITE} main\n")
-    return f'Dir::Etc::sourcelist "{listed}";\nDir::Etc::sourceparts "{folder}/none";\n'
+    return (
+        f'Dir::Etc::sourcelist "{listed}";\nDir::Etc::sourceparts "{folder}/none";\n'
+        'APT::Update::Error-Mode "any";\n'
+    )
 
 
 def _codename() -> str:

@@ -26,5 +26,5 @@ def test_all_ways_do_the_same_work_and_leave_no_mount(
         row = next(line for line in said.splitlines() if line.startswith(f"{way}  "))
         cpu_us, *rates = map(float, re.findall(r"([\d.]+) \(", row))
         assert cpu_us >= 0 and len(rates) == 3 and min(rates) > 0, "it compiled nothing"
-    assert said.count("warm reads, over the same file below") == 2
+    assert said.count("warm reads, over the same files below") == 2
     assert not [*tmp_path.iterdir()]

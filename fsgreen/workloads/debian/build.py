@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,10 +17,21 @@ from fsgreen.workloads.debian.files import FOLDER, apt
 from fsgreen.workloads.debian.program import OfPackages
 
 COMPILER = "cc"
-TOLD = ("CC", "CFLAGS", "CPPFLAGS", "CONFIG_SITE", "LDFLAGS", "MAKEFLAGS", "MAKELEVEL")
+TOLD = (
+    *(
+        "AR",
+        "CC",
+        "CFLAGS",
+        "CONFIG_SITE",
+        "CPATH",
+        "CPPFLAGS",
+        "CXX",
+        "CXXFLAGS",
+        "C_INCLUDE_PATH",
+    ),
+    *("GNUMAKEFLAGS", "LD", "LDFLAGS", "LIBRARY_PATH", "MAKEFLAGS", "MAKELEVEL"),
+)
 """Variables that would make another program, or another compilation, of a user's own."""
-
-LONGEST_S = 3600.0
 
 
 class Build(OfPackages):
@@ -47,30 +57,11 @@ class Build(OfPackages):
         self._program = command[0]
         recipe = {"source": source, "configure": self._configure, "compiler": _compiler()}
         inside = ["env", f"--chdir={{directory}}/{FOLDER}", *_without_own(), *command]
-        super().__init__(name, scale, levels, [source], recipe, inside, size_mib)
+        super().__init__(name, scale, levels, (), recipe, inside, size_mib)
 
     def needs(self) -> Sequence[str]:
         """Return the programs of this machine that a trial runs."""
         return ("dpkg-source", COMPILER, self._program)
-
-    def check(self) -> None:
-        """Check what every such workload does, and that it can be compiled here.
-
-        So the compiler and what it includes are in memory at the first trial, as at the others.
-        """
-        super().check()
-        with tempfile.TemporaryDirectory() as place:
-            directory = Path(place)
-            self.prepare(directory, 0)
-            print(f"compiling {self._source} once, beside the trials")
-            try:
-                self.run(directory, 0, 0.0, LONGEST_S)
-            except WorkloadFailed as error:
-                raise FsgreenError(
-                    f"{self._source} cannot be compiled here: {error.what}",
-                    where=error.where,
-                    next_step=error.next_step,
-                ) from error
 
     def run(
         self,
@@ -112,7 +103,7 @@ class Build(OfPackages):
                 said = [line for line in done.stderr.splitlines() if "error" in line.lower()]
                 raise FsgreenError(
                     f"the sources of {self._source} cannot be configured: "
-                    f"{(said or done.stderr.splitlines() or ['no reason given'])[0].strip()}",
+                    f"{(said or done.stderr.splitlines() or ['no reason given'])[-1].strip()}",
                     where=" ".join(self._configure),
                     next_step="install what it names, or change configure in the study",
                 )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fsgreen import debian, durable, paths
+from fsgreen import commands, debian, durable, paths
 from fsgreen.debian import Apt, Package
 from fsgreen.errors import FsgreenError
 
@@ -92,7 +92,9 @@ def made(
             of_packages = {
                 one.name: {"version": one.version, "sha256": one.sha256} for one in packages
             }
-            os.sync()  # the record is the last to be there
+            commands.run(
+                ["sync", "--file-system", str(place)]
+            )  # the record is the last to be there
             files_sha256 = digest(place / FOLDER)
             durable.write_json(
                 place / RECORD,

@@ -73,11 +73,19 @@ class Start(OfPackages):
     def make(self, into: Path) -> list[Package]:
         """Unpack the packages into a new folder; return them."""
         packages = apt("programs", self.name, "deb").install(self._packages)
+        if missing := {*self._packages} - {package.name for package in packages}:
+            raise FsgreenError(
+                f"Debian has no package of the name {', '.join(sorted(missing))}",
+                where=f"packages of the workload {self.name}",
+                next_step="say the name alone, as `apt-cache search` prints it",
+            )
         into.mkdir()
         for package in packages:
             commands.run(["dpkg-deb", "--extract", str(package.file), str(into)])
         for pattern in self._left_out:
-            found = list(into.glob(pattern))
+            parts = Path(pattern).parts
+            inside = ".." not in parts and not Path(pattern).is_absolute()
+            found = list(into.glob(pattern)) if inside else []
             if not found:
                 raise FsgreenError(
                     f"no file of the packages matches {pattern}",
@@ -88,7 +96,7 @@ class Start(OfPackages):
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
-                    path.unlink()
+                    path.unlink(missing_ok=True)
         return packages
 
 
