@@ -30,6 +30,7 @@ def study_of_the_docs() -> str:
     return BOUNDS + text.replace(long, "idle_s: 0.4, warmup_s: 0.1, measure_s: 2")
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_study_that_fsgreen_does_not_know_is_planned_measured_and_analysed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
