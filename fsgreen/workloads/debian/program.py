@@ -7,6 +7,7 @@ import json
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,12 +25,12 @@ from fsgreen.workloads.debian.files import Files
 LONGEST_S = 3600.0
 
 
-class OfPackages:
+class OfPackages(ABC):
     """Files of Debian's packages, and a command on them that ends by itself: one operation.
 
     `asked` are the packages by name, without those that they need; none stands for all. The files
-    follow from `recipe`.
-    `size_mib` is their size, for the checks that are done before they are made.
+    follow from `recipe`. `size_mib` is their size, for the checks that are done before they are
+    made.
     """
 
     def __init__(
@@ -89,9 +90,9 @@ class OfPackages:
         self._command.check()
         self._files.check()
 
+    @abstractmethod
     def needs(self) -> Sequence[str]:
         """Return the programs of this machine that a trial runs."""
-        raise NotImplementedError
 
     def prepare(self, directory: Path, seed: int) -> dict[str, Any]:
         """Copy the files; return how long it took.
@@ -121,9 +122,9 @@ class OfPackages:
         )
         return replace(outcome, summary=replace(outcome.summary, engine=versions))
 
+    @abstractmethod
     def make(self, into: Path) -> list[Package]:
         """Make the files in a folder, which is not there yet; return the packages they are of."""
-        raise NotImplementedError
 
     @cached_property
     def _tried(self) -> Outcome:
