@@ -16,6 +16,7 @@ import nbformat
 import pytest
 import shipped
 import small_labs
+import virtual_samples
 from mounts_of_greenfs import needs_a_mount
 
 from fsgreen import paths, pipeline, reduce, saving
@@ -181,6 +182,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("FSGREEN_DATA", str(folder))
         reduce.write("fast10")
     mail_trials.write(folder)
+    virtual_samples.write(folder)
     return folder
 
 

@@ -11,7 +11,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from fsgreen import design
+from fsgreen import design, durable, paths
 from fsgreen.campaign.fitting import told_to_workload
 from fsgreen.design import Plan
 from fsgreen.devices.vm import alone
@@ -88,20 +88,38 @@ def run(study: str, profile: str, block: int = 1) -> bytes:
     return alone.run(job_of(plan, block), plan.profile.image_b, seed=block)
 
 
+def file_of(name: str, block: int) -> Path:
+    """Return the file for the output of a block, in the results of this name."""
+    return paths.results(name) / f"block{block}.jsonl"
+
+
+def keep(written: bytes, file: Path) -> None:
+    """Write what the trials of a block said to a file, whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with durable.whole(file) as partial:
+        partial.write_bytes(written)
+
+
 def rows(written: bytes) -> list[dict[str, Any]]:
-    """Return, for each trial, its operations and the virtual nanoseconds of one, or its error."""
+    """Return a row for each trial: its name, and what was counted, or its `error`.
+
+    Counted are `work_ops` in `virtual_s`. Of these, the workload itself took `user_s`, and its
+    calls of the kernel `system_s`; the rest are threads of the kernel, and waiting for the disk.
+    """
     table = []
     for said in alone.results(written):
         if "error" in said:
             table.append({"trial": said["trial"], "error": said["error"]})
             continue
         [ran] = said["report"]["runs"]
-        measure = ran["measure"]
+        measure, cost = ran["measure"], ran["cost"]
         table.append(
             {
                 "trial": said["trial"],
                 "work_ops": measure["work_ops"],
-                "virtual_ns_per_op": 1e9 * measure["duration_s"] / max(1, measure["work_ops"]),
+                "virtual_s": measure["duration_s"],
+                "user_s": cost["user_s"],
+                "system_s": cost["system_s"],
             }
         )
     return table

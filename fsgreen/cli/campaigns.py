@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from fsgreen.cli import command
@@ -115,20 +116,17 @@ def _simulate(options: argparse.Namespace) -> None:
 
 
 def _virtual(options: argparse.Namespace) -> None:
-    from fsgreen import paths
     from fsgreen.campaign import virtual
 
     name = options.name or f"{options.study}-{options.profile}-virtual"
     written = virtual.run(options.study, options.profile, options.block)
-    file = paths.results(name) / f"block{options.block}.jsonl"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(written)
+    file = virtual.file_of(name, options.block)
+    virtual.keep(written, file)
     rows = virtual.rows(written)
     width = max(len(row["trial"]) for row in rows)
-    print(f"{'trial':{width}}{'work_ops':>12}{'virtual_ns_per_op':>20}")
+    print(f"{'trial':{width}}{'work_ops':>12}{'virtual_ns_per_op':>20}{'own_ns_per_op':>16}")
     for row in rows:
-        told = row.get("error") or f"{row['work_ops']:12}{row['virtual_ns_per_op']:20.0f}"
-        print(f"{row['trial']:{width}}{told}")
+        print(f"{row['trial']:{width}}{row.get('error') or _each_operation(row)}")
     print(f"{file}: instructions of an emulated processor, not seconds of this machine")
     if failed := [row["trial"] for row in rows if "error" in row]:
         raise FsgreenError(
@@ -136,6 +134,12 @@ def _virtual(options: argparse.Namespace) -> None:
             where=file,
             next_step="a smaller scale or a larger image_mib in the profile; docs/vm.md",
         )
+
+
+def _each_operation(row: Mapping[str, float]) -> str:
+    ops = max(1, row["work_ops"])
+    virtual_ns, own_ns = 1e9 * row["virtual_s"] / ops, 1e9 * (row["user_s"] + row["system_s"]) / ops
+    return f"{row['work_ops']:12}{virtual_ns:20.0f}{own_ns:16.0f}"
 
 
 def _status(options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from functools import cache
 import mail_trials
 import pytest
 import small_labs
+import virtual_samples
 from played import Played
 
 
@@ -17,6 +18,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], P
         pytest.skip("the engine is older than the labs: run ./run engine")
     folder = tmp_path_factory.mktemp("labs")
     mail_trials.write(folder / "data")
+    virtual_samples.write(folder / "data")
     parameters = small_labs.parameters(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FSGREEN_DATA", str(folder / "data"))

@@ -8,6 +8,7 @@ import subprocess
 
 import mail_trials
 import pytest
+import virtual_samples
 from played import FILES, notebook
 
 from fsgreen import paths
@@ -37,6 +38,7 @@ def course(tmp_path_factory):
     clones.stand_in(folder)
     (folder / "notebooks").symlink_to(paths.notebooks())
     mail_trials.write(folder / "data")
+    virtual_samples.write(folder / "data")
     environment = clones.environment(paths.code()) | {
         "HOME": str(folder),
         "FSGREEN_DATA": str(folder / "data"),

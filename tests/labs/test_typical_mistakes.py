@@ -16,6 +16,7 @@ Play = Callable[[str], Played]
 ENERGY, DISK = "energy_is_not_power", "fool_yourself_with_a_disk"
 DIFFERENCE, MAIL = "is_the_difference_real", "which_file_system_for_a_mail_server"
 SLEEP, READ_AHEAD = "put_disks_to_sleep", "teach_a_server_to_read_ahead"
+SOFTWARE = "count_what_software_costs"
 
 INSIDE = 'readings[readings["time_s"].between(disk.start_s, disk.end_s)]'
 GOOD = '(lambda t: t[t["quality"] == "ok"])(disk.inside("b"))'
@@ -120,6 +121,18 @@ MISTAKES = [
     (READ_AHEAD, "own", "Own(lambda count, away_b: 0)", "slower than the default"),
     (READ_AHEAD, "own", "halved", "a place for each stream"),
     (READ_AHEAD, "own", "3", "a heuristic is asked for"),
+    (SOFTWARE, "repeat", '"that the numbers are right"', "wrong by an hour"),
+    (SOFTWARE, "own", "1e9 * mail.virtual_s / mail.work_ops", "executed nothing"),
+    (SOFTWARE, "own", "1e9 * mail.system_s / mail.work_ops", "calls alone"),
+    (SOFTWARE, "own", "own_count / 1000", "not in the unit"),
+    (SOFTWARE, "rest", "100 - rest_percent", "asked is the rest"),
+    (SOFTWARE, "journal", "1 / journal_x", "without over with"),
+    (SOFTWARE, "journal", "mail.virtual_s / without.virtual_s", "How long does one operation"),
+    (SOFTWARE, "saved", "differences.iloc[0]", "first sample"),
+    (SOFTWARE, "half", "1.96 * differences.std() / np.sqrt(n)", "here are few"),
+    (SOFTWARE, "half", "half_count * np.sqrt(n)", "for one sample"),
+    (SOFTWARE, "say", "set(list(supported)[:1])", "at least one more"),
+    (SOFTWARE, "say", '{"ext4 needs more joules for a mail with its journal"}', "took no part"),
 ]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.vm.wire import write_whole
+from fsgreen.errors import FsgreenError
 
 LINE = Path("/dev/ttyS1")
 DIRECTORY = "@directory@"
@@ -26,7 +27,10 @@ Ask = Callable[..., Any]
 
 
 def run(ask: Ask, job: dict[str, Any]) -> None:
-    """Run the trials of a job one after the other. Each writes a line of the output."""
+    """Run the trials of a job one after the other. Each writes a line of the output.
+
+    A trial that fails has an `error` in its line, and the next one goes on.
+    """
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(line)
     try:
@@ -41,6 +45,13 @@ def run(ask: Ask, job: dict[str, Any]) -> None:
 
 
 def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return _ran(ask, trial)
+    except FsgreenError as error:
+        return {"error": error.what}
+
+
+def _ran(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
     levels = trial["levels"]
     ask("load", levels=levels)
     made = ask("prepare", levels=levels, seed=trial["seed"])
