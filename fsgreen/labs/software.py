@@ -11,8 +11,9 @@ from scipy import stats
 
 from fsgreen import design
 from fsgreen.campaign import virtual
+from fsgreen.devices.vm.alone import guest_of
 from fsgreen.errors import FsgreenError
-from fsgreen.labs.feedback import Choice, Choices, Mistake, Number, Task
+from fsgreen.labs.feedback import Choice, Choices, Mistake, NotYet, Number, Task
 from fsgreen.labs.lab import Lab
 
 STUDY, PROFILE = "software-cost", "lab"
@@ -23,27 +24,28 @@ MAIL_WITHOUT_JOURNAL = ("varmail", "ext4", "nojnl")
 WEB = ("webserver", "ext4", "default")
 WEB_WITHOUT_TIMES = ("webserver", "ext4", "noatime")
 
-SAID = {
-    "ext4 executes more instructions for a mail with its journal than without": True,
-    "the guest's kernel executes as many instructions for this job on every machine": True,
+EXACTLY_PERCENT = 0.1
+"""How far off a number may be that is counted: mistakes are near."""
+
+STATEMENTS = {
+    "in these samples, a mail operation executes more instructions with ext4's journal": True,
+    "this job executes as many instructions again, with this image and QEMU": True,
+    "it executes as many with the next version of the kernel": False,
     "ext4 is slower with its journal on my SSD, by as many per cent": False,
-    "ext4 needs more joules for a mail with its journal": False,
-    "the next version of the kernel costs the same": False,
+    "ext4 needs more joules with its journal": False,
+    "noatime saves as much on my laptop, where Linux mounts with relatime": False,
 }
-"""Statements, and whether the lab's samples alone support them."""
+"""Statements, and whether the lab's samples support them on their own."""
 
 CONCLUSIONS = {
-    "repeat": "Nothing of this machine gets in. Whether the job is a good one is another question.",
-    "own": "This is what the workload and its calls execute, the same on every laptop.",
-    "rest": "Waiting, or the kernel's own threads: these columns do not tell them apart.",
-    "journal": "Part of it is instructions, part is waiting; a faster disk shortens the second.",
+    "repeat": "Whether the job is a good one, and its numbers hold elsewhere, is another question.",
+    "own": "This is counted, to the last instruction.",
+    "rest": "These columns do not say what it is.",
+    "journal": "Two things are in this ratio. The next cell takes them apart.",
     "saved": "Both sides of a block have the same files and the same random numbers.",
-    "half": "Other random numbers are another sample, however exactly each repeats.",
+    "half": "Four numbers that repeat exactly, and an interval all the same.",
     "say": "Counts of instructions support statements about instructions.",
 }
-
-Row = tuple[str, str, str]
-"""Workload, file system and option of a trial."""
 
 
 class SoftwareLab(Lab):
@@ -54,7 +56,7 @@ class SoftwareLab(Lab):
     """
 
     conclusions = CONCLUSIONS
-    basis = "simulated: a second is a thousand million instructions of an emulated processor"
+    basis = "simulated: each instruction of an emulated processor takes a nanosecond"
 
     def __init__(self, campaign: str) -> None:
         super().__init__()
@@ -65,21 +67,16 @@ class SoftwareLab(Lab):
     def sample(self, block: int) -> pd.DataFrame:
         """Return a row for each trial of a block: what it ran, and what was counted.
 
-        `work_ops` operations took `virtual_s`. Of these, the workload executed instructions for
-        `user_s`, and the kernel in its calls for `system_s`. A guest runs the block if nobody did.
+        `work_ops` operations took `virtual_s`. In `own_s` of these, the workload and its calls of
+        the kernel executed instructions. A guest runs the block unless its output is kept.
 
-        Raises FsgreenError if it cannot, or a trial failed in it.
+        Raises FsgreenError if it cannot, a trial failed in it, or what is kept is of another guest
+        or plan than the rest.
         """
-        file = virtual.file_of(self._campaign, block)
-        rows = virtual.rows(self._kept(file, block))
-        if failed := [row["trial"] for row in rows if "error" in row]:
-            raise FsgreenError(
-                f"{len(failed)} trials failed in the guest: {', '.join(failed)}",
-                where=file,
-                next_step=f"remove that file, and run the cell again; or get the folder "
-                f"{file.parent.name} from somebody whose guest runs",
-            )
+        rows = virtual.rows(self._written(virtual.file_of(self._campaign, block), block))
         cells = {planned.trial: planned.cell for planned in self._plan.trials}
+        if any(row["trial"] not in cells for row in rows):
+            raise self._mixed(f"the sample of block {block} is of another plan of {STUDY}")
         levels = [{factor: cells[row["trial"]][factor] for factor in FACTORS} for row in rows]
         counted = pd.DataFrame(rows).drop(columns="trial")
         table = pd.concat([pd.DataFrame(levels), counted], axis=1).sort_values(FACTORS)
@@ -92,12 +89,40 @@ class SoftwareLab(Lab):
     def twice(self) -> tuple[bytes, bytes]:
         """Return what the guest wrote in the first block, and what it wrote in a second run."""
         file = virtual.file_of(self._campaign, 1)
-        return self._kept(file, 1), self._kept(file.with_stem(f"{file.stem}-again"), 1)
+        return self._written(file, 1), self._written(file.with_stem(f"{file.stem}-again"), 1)
 
-    def _kept(self, file: Path, block: int) -> bytes:
-        if not file.exists():
-            virtual.keep(virtual.run(STUDY, PROFILE, block), file)
-        return file.read_bytes()
+    def _written(self, file: Path, block: int) -> bytes:
+        """Return what a file keeps; a guest runs the block if it is not there."""
+        written = file.read_bytes() if file.exists() else self._run(file, block)
+        first = virtual.file_of(self._campaign, 1)
+        if first.exists() and guest_of(written) != guest_of(first.read_bytes()):
+            raise self._mixed(f"{first.name} and {file.name} were written by different guests")
+        return written
+
+    def _run(self, file: Path, block: int) -> bytes:
+        given = f"get the folder {file.parent.name} from somebody, as {file.parent}"
+        try:
+            written = virtual.run(STUDY, PROFILE, block)
+        except FsgreenError as error:
+            raise FsgreenError(
+                error.what, where=error.where, next_step=f"{error.next_step}; or {given}"
+            ) from None
+        if failed := [row["trial"] for row in virtual.rows(written) if "error" in row]:
+            raise FsgreenError(
+                f"{len(failed)} trials failed in the guest: {', '.join(failed)}",
+                where=STUDY,
+                next_step=f"fsgreen virtual {STUDY} --profile {PROFILE} says why; or {given}",
+            )
+        virtual.keep(written, file)
+        return written
+
+    def _mixed(self, what: str) -> FsgreenError:
+        folder = virtual.file_of(self._campaign, 1).parent
+        return FsgreenError(
+            what,
+            where=folder,
+            next_step="remove that folder and run the cells again, or get all of it from one place",
+        )
 
     @property
     def tasks(self) -> Mapping[str, Callable[[], Task]]:
@@ -113,12 +138,15 @@ class SoftwareLab(Lab):
         }
 
     def _repeat(self) -> Choice:
+        once, again = self.twice()
+        if once != again:
+            raise NotYet("your two runs differ; tell the teacher. The answer is about equal ones.")
         return Choice(
-            "that nothing of this machine gets in",
+            "that nothing which differed between the two runs gets in",
             {
                 "that the numbers are right": "a clock that is wrong by an hour repeats, too.",
                 "that another job has the same numbers": "it was the same job, with the same files "
-                "and random numbers. Section 4 runs others.",
+                "and random numbers. Section 5 runs others.",
                 "that file systems are as fast on an SSD": "no SSD took part: the disk is memory, "
                 "and each request takes 100 us.",
             },
@@ -126,124 +154,137 @@ class SoftwareLab(Lab):
 
     def _own(self) -> Number:
         first = self.sample(1)
-        row, web = first.loc[MAIL], first.loc[WEB]
+        row = first.loc[MAIL]
         return Number(
-            _own_ns(row),
+            _own_count(row),
             "instructions for each operation",
             (
                 Mistake(
-                    1e9 * row.virtual_s / row.work_ops,
-                    "the time in which the workload executed nothing is in there.",
+                    _virtual_ns(row),
+                    "the time in which neither the workload nor a call of it ran is in there.",
                 ),
                 Mistake(
-                    1e9 * row.system_s / row.work_ops,
-                    "these are the calls alone. The workload itself executes instructions, too.",
+                    1e9 * row.own_s, "this is for all operations together. How many were there?"
                 ),
                 Mistake(
-                    1e9 * row.user_s / row.work_ops,
-                    "this is the workload alone, without what the kernel executes in its calls.",
+                    row.own_s / row.work_ops,
+                    "these are seconds of the guest. How long does one instruction take there?",
                 ),
                 Mistake(
-                    1e9 * (row.user_s + row.system_s),
-                    "this is for all operations together. How many were there?",
+                    _own_count(first.loc[WEB]), "this is the web server; asked is the mail server."
                 ),
-                Mistake(_own_ns(web), "this is the web server; asked is the mail server."),
             ),
+            within_percent=EXACTLY_PERCENT,
         )
 
     def _rest(self) -> Number:
         row = self.sample(1).loc[MAIL]
-        own = (row.user_s + row.system_s) / row.virtual_s
+        own = row.own_s / row.virtual_s
         return Number(
             100 * (1 - own),
             "% of the virtual time",
             (
                 Mistake(100 * own, "this is the workload with its calls; asked is the rest."),
                 Mistake(
-                    100 * (1 - row.system_s / row.virtual_s),
-                    "the instructions of the workload itself are still in this rest.",
-                ),
-                Mistake(
                     100 * (1 / own - 1),
                     "this is the rest over the workload's time. Asked is a share of all.",
                 ),
             ),
+            within_percent=EXACTLY_PERCENT,
         )
 
     def _journal(self) -> Number:
         first = self.sample(1)
         on, off = first.loc[MAIL], first.loc[MAIL_WITHOUT_JOURNAL]
         ratio = _virtual_ns(on) / _virtual_ns(off)
-        own = _own_ns(on) / _own_ns(off)
         return Number(
             ratio,
             "times the virtual time",
             (
                 Mistake(1 / ratio, "this is without over with; asked is the other way."),
                 Mistake(ratio - 1, "this is what is added; asked is the ratio."),
-                Mistake(own, "this is the ratio of instructions; waiting is left out."),
+                Mistake(
+                    _own_count(on) / _own_count(off),
+                    "this is the ratio of instructions; asked is that of the virtual time.",
+                ),
                 Mistake(
                     on.virtual_s / off.virtual_s,
                     "both trials are as long as each other. How long does one operation take?",
                 ),
             ),
+            within_percent=EXACTLY_PERCENT,
         )
 
-    def _differences(self) -> np.ndarray:
-        """Return, for each block, the instructions that an operation saves without access times."""
+    def _web(self, each: Callable[[pd.Series], float]) -> tuple[np.ndarray, np.ndarray]:
+        """Return a number of the web server in each block: with access times, and without."""
         every = self.samples()
-        return np.array(
-            [
-                _own_ns(every.loc[(block, *WEB)]) - _own_ns(every.loc[(block, *WEB_WITHOUT_TIMES)])
-                for block in self.blocks
-            ]
+        with_times, without = (
+            np.array([each(every.loc[(block, *row)]) for block in self.blocks])
+            for row in (WEB, WEB_WITHOUT_TIMES)
         )
+        return with_times, without
 
     def _saved(self) -> Number:
-        saved = self._differences()
+        with_times, without = self._web(_own_count)
+        virtual_with, virtual_without = self._web(_virtual_ns)
+        saved = with_times - without
         return Number(
             float(saved.mean()),
             "instructions for each operation",
             (
                 Mistake(float(saved[0]), "this is the first sample; asked is the mean of all."),
                 Mistake(
-                    float(saved.mean() / 1000),
-                    "these are thousands; asked are instructions.",
+                    float((virtual_with - virtual_without).mean()),
+                    "this is of the virtual time; asked are the instructions.",
+                ),
+                Mistake(
+                    float(100 * (1 - without.mean() / with_times.mean())),
+                    "these are per cent; asked are instructions.",
                 ),
             ),
+            within_percent=EXACTLY_PERCENT,
         )
 
     def _half(self) -> Number:
-        saved = self._differences()
+        with_times, without = self._web(_own_count)
+        saved = with_times - without
         n = len(saved)
-        t, sd = float(stats.t.ppf(0.975, n - 1)), float(saved.std(ddof=1))
+        t, error = float(stats.t.ppf(0.975, n - 1)), float(saved.std(ddof=1)) / n**0.5
+        apart = (with_times.var(ddof=1) + without.var(ddof=1)) / n
         return Number(
-            t * sd / n**0.5,
+            t * error,
             "instructions for each operation",
             (
-                Mistake(1.96 * sd / n**0.5, "1.96 holds for many samples; here are few."),
-                Mistake(t * sd, "this is for one sample; the mean of n scatters less."),
+                Mistake(2 * t * error, "this is all of the interval; asked is half of it."),
+                Mistake(1.96 * error, "1.96 holds for many samples; here are few."),
+                Mistake(error, "this is a standard error. How many of them cover 95 %?"),
+                Mistake(t * error * n**0.5, "this is for one sample; the mean of n scatters less."),
                 Mistake(
-                    t * float(saved.std(ddof=0)) / n**0.5,
+                    t * error * ((n - 1) / n) ** 0.5,
                     "a sample's standard deviation is divided by n - 1: ddof=1 in numpy.",
                 ),
-                Mistake(sd / n**0.5, "this is a standard error. How many of them cover 95 %?"),
+                Mistake(
+                    float(stats.t.ppf(0.975, 2 * n - 2)) * apart**0.5,
+                    "this is for trials that share nothing. Those of a block have the same files: "
+                    "begin with the differences inside blocks.",
+                ),
             ),
+            within_percent=EXACTLY_PERCENT,
         )
 
     def _say(self) -> Choices:
         return Choices(
-            {said for said, supported in SAID.items() if supported},
-            set(SAID),
-            "at least one of these is about something that took no part: a real disk, a meter, or "
-            "another kernel.",
+            {said for said, supported in STATEMENTS.items() if supported},
+            set(STATEMENTS),
+            "at least one of these is about something that took no part: a real disk, a meter, "
+            "another option or another kernel.",
             "at least one more is about counts that you have.",
         )
 
 
-def _own_ns(row: pd.Series) -> float:
-    """Return the instructions of an operation: in virtual time each takes a nanosecond."""
-    return float(1e9 * (row.user_s + row.system_s) / row.work_ops)
+def _own_count(row: pd.Series) -> float:
+    """Return the instructions of an operation: each takes a nanosecond of virtual time."""
+    return float(1e9 * row.own_s / row.work_ops)
 
 
 def _virtual_ns(row: pd.Series) -> float:

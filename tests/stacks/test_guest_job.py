@@ -4,6 +4,7 @@ import json
 import os
 import pty
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,30 +12,56 @@ from fsgreen.errors import FsgreenError
 from fsgreen.stacks.guest import job
 
 REPORT = ["sh", "-c", """echo '{"runs": []}'"""]
+PROGRAMS: dict[str, Any] = {"seed": 1, "prepare": REPORT, "run": REPORT}
 
 
-def test_a_file_system_that_cannot_be_made_does_not_end_the_other_trials(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fails", "error", "said"),
+    [
+        ("prepare", FsgreenError("Filesystem must be larger than 300MB"), "larger than 300MB"),
+        ("remount", OSError(28, "No space left on device"), "No space left"),
+    ],
+)
+def test_a_trial_that_fails_does_not_end_the_others(
+    fails: str, error: Exception, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """XFS needs 300 MB: who compares it with five others still wants the five."""
+    of: list[str] = []
 
     def ask(do: str, **what: dict[str, str]) -> object:
-        if do == "prepare" and what["levels"]["file_system"] == "xfs":
-            raise FsgreenError("Filesystem must be larger than 300MB", next_step="fsgreen doctor")
+        if do == "load":
+            of.append(what["levels"]["file_system"])
+        if do == fails and of[-1] == "xfs":
+            raise error
         return {"directory": str(tmp_path)}
 
-    programs = {"seed": 1, "prepare": REPORT, "run": REPORT}
-    trials = [
-        {"trial": name, "levels": {"file_system": name}, **programs} for name in ("xfs", "ext4")
-    ]
+    failed, ran, end = done(ask, tmp_path, monkeypatch, "xfs", "ext4")
+    assert failed["trial"] == "xfs" and said in failed["error"]
+    assert ran["report"] == {"runs": []}
+    assert end == {"end": 2}
+
+
+def test_a_report_that_ends_in_the_middle_fails_its_trial_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PROGRAMS, "run", ["sh", "-c", "echo '{'"])
+    failed, end = done(lambda do, **_: {"directory": "/"}, tmp_path, monkeypatch, "ext4")
+    assert "sh wrote no report" in failed["error"]
+    assert end == {"end": 1}
+
+
+def done(
+    ask: job.Ask, folder: Path, monkeypatch: pytest.MonkeyPatch, *file_systems: str
+) -> list[dict[str, Any]]:
+    """What a job of a trial on each file system writes, after what it says of the disk."""
+    trials = [{"trial": name, "levels": {"file_system": name}, **PROGRAMS} for name in file_systems]
     reader, line = pty.openpty()
     monkeypatch.setattr(job, "LINE", Path(os.ttyname(line)))
     monkeypatch.setattr(job.termios, "tcdrain", lambda _: None)  # nobody reads before the end
     job.run(ask, {"texts": {}, "disk": {}, "trials": trials})
     written = b""
-    while b"end" not in written:
+    while b'{"end"' not in written:
         written += os.read(reader, 1 << 16)
-    _, failed, ran, end = map(json.loads, written.splitlines())
-    assert failed == {"trial": "xfs", "error": "Filesystem must be larger than 300MB"}
-    assert ran["report"] == {"runs": []}
-    assert end == {"end": 2}
+    for descriptor in (reader, line):
+        os.close(descriptor)
+    return [json.loads(words) for words in written.splitlines()][1:]

@@ -40,8 +40,9 @@ PLACE = "fsgreen/job.json"
 def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = LIMIT_S) -> bytes:
     """Run a job as in `stacks.guest.job`; return its output, a line of JSON for each trial.
 
-    The disk is in the guest's memory. Another seed of the guest's random numbers gives another
-    sample. `limit_s` is real time on this machine.
+    The first line says whose numbers these are: the image of the guest, and QEMU. The disk is in
+    the guest's memory. Another seed of the guest's random numbers gives another sample. `limit_s`
+    is real time on this machine.
 
     Raises FsgreenError if the job cannot be run, is not done in time, or ends early.
     """
@@ -57,7 +58,8 @@ def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = 
         written = _written(work.path)
         if b'{"end":' not in written:
             raise _failed("the guest ended before its end", work.path)
-        return written
+        by = {"initrd_sha256": image.manifest["initrd_sha256"], "qemu": boot.version()}
+        return json.dumps({"guest": by}).encode() + b"\n" + written
     finally:
         work.release()
 
@@ -66,6 +68,11 @@ def results(written: bytes) -> list[dict[str, Any]]:
     """Return what a job wrote about its trials, one mapping each."""
     said = [json.loads(line) for line in written.decode().splitlines()]
     return [line for line in said if "trial" in line]
+
+
+def guest_of(written: bytes) -> Any:
+    """Return the image and the QEMU that wrote this; None if it does not say so."""
+    return json.loads(written[: written.index(b"\n")]).get("guest")
 
 
 def _ended(process: subprocess.Popen[bytes], folder: Path, trials: int, limit_s: float) -> bool:

@@ -21,7 +21,7 @@ from fsgreen.devices.vm.wire import CONTROL, PROGRAMS, Channel, Ended
 from fsgreen.errors import FsgreenError
 from fsgreen.stacks import filesystems
 from fsgreen.stacks.base import Mount
-from fsgreen.stacks.guest import disk, programs
+from fsgreen.stacks.guest import disk, failures, programs
 from fsgreen.stacks.kernel import KernelStack
 
 MODULES = (
@@ -115,10 +115,8 @@ def answer(agent: Agent, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out a request; return its answer, or its error."""
     try:
         return {"answer": agent.ask(**request)}
-    except FsgreenError as error:
-        return {"error": {"what": error.what, "where": error.where, "next_step": error.next_step}}
-    except (OSError, subprocess.SubprocessError) as error:
-        return {"error": {"what": f"{type(error).__name__}: {error}", "where": None}}
+    except failures.OF_A_REQUEST as error:
+        return {"error": failures.told(error)}
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fsgreen.devices.vm.wire import write_whole
-from fsgreen.errors import FsgreenError
+from fsgreen.stacks.guest import failures
 
 LINE = Path("/dev/ttyS1")
 DIRECTORY = "@directory@"
@@ -29,7 +29,7 @@ Ask = Callable[..., Any]
 def run(ask: Ask, job: dict[str, Any]) -> None:
     """Run the trials of a job one after the other. Each writes a line of the output.
 
-    A trial that fails has an `error` in its line, and the next one goes on.
+    A trial that fails has an `error` in its line, and the next one starts.
     """
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(line)
@@ -38,31 +38,30 @@ def run(ask: Ask, job: dict[str, Any]) -> None:
             ask("put", name=name, content=content)
         _say(line, {"disk": ask("open", **job["disk"])})
         for trial in job["trials"]:
-            _say(line, {"trial": trial["trial"], **_measured(ask, trial)})
+            _say(line, {"trial": trial["trial"], **_tried(ask, trial)})
         _say(line, {"end": len(job["trials"])})
     finally:
         termios.tcdrain(line)
 
 
-def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
+def _tried(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
     try:
-        return _ran(ask, trial)
-    except FsgreenError as error:
-        return {"error": error.what}
+        return _measured(ask, trial)
+    except failures.OF_A_REQUEST as error:
+        told = failures.told(error)
+        return {"error": ": ".join(words for words in (told["where"], told["what"]) if words)}
 
 
-def _ran(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
+def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
     levels = trial["levels"]
-    ask("load", levels=levels)
+    ask("load", levels=levels)  # and unmount what is left of the trial before
     made = ask("prepare", levels=levels, seed=trial["seed"])
     prepared = _called(trial["prepare"], made["directory"])
     if "error" in prepared:
         return prepared
     mount = ask("remount")
     share = ask("resident_share")
-    ran = _called(trial["run"], mount["directory"])
-    ask("unmount")
-    return {"mount": mount, "resident_share": share, **ran}
+    return {"mount": mount, "resident_share": share, **_called(trial["run"], mount["directory"])}
 
 
 def _called(command: list[str], directory: str) -> dict[str, Any]:
@@ -71,7 +70,10 @@ def _called(command: list[str], directory: str) -> dict[str, Any]:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         return {"error": done.stderr.strip()[-500:] or f"status {done.returncode}"}
-    return {"report": json.loads(done.stdout)}
+    try:
+        return {"report": json.loads(done.stdout)}
+    except ValueError as error:
+        return {"error": f"{command[0]} wrote no report: {error}"}
 
 
 def _say(line: int, what: dict[str, Any]) -> None:

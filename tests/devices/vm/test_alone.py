@@ -19,9 +19,10 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Have a script in Python in the place of QEMU."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "initrd").write_bytes(b"")
-    made = image.Image(tmp_path / "vmlinux", tmp_path / "initrd", {})
+    made = image.Image(tmp_path / "vmlinux", tmp_path / "initrd", {"initrd_sha256": "12ab"})
     monkeypatch.setattr(alone, "DISK", tmp_path)
     monkeypatch.setattr(boot, "require", lambda: sys.executable)
+    monkeypatch.setattr(boot, "version", lambda: "7.2")
     monkeypatch.setattr(image, "ensure", lambda: made)
 
     def script(text: str) -> None:
@@ -32,7 +33,9 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
 
 def test_what_the_guest_wrote_is_returned_and_nothing_is_left(tmp_path: Path, play: Play) -> None:
     play("open('output', 'w').write('{\"trial\": \"b1-one\"}\\n{\"end\": 1}\\n')")
-    assert alone.results(alone.run(JOB, 1 << 20)) == [{"trial": "b1-one"}]
+    written = alone.run(JOB, 1 << 20)
+    assert alone.results(written) == [{"trial": "b1-one"}]
+    assert alone.guest_of(written) == {"initrd_sha256": "12ab", "qemu": "7.2"}
     assert not list(tmp_path.glob("fsgreen-vm-*"))
 
 
