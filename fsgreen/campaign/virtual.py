@@ -101,25 +101,19 @@ def keep(written: bytes, file: Path) -> None:
 
 
 def rows(written: bytes) -> list[dict[str, Any]]:
-    """Return a row for each trial: its name, and what was counted, or its `error`.
-
-    Counted are `work_ops` in `virtual_s`. In `own_s` of these, the workload and its calls of the
-    kernel executed instructions; the rest are threads of the kernel, and waiting for the disk.
-    """
+    """Return, for each trial, its name and `work_ops` done in `virtual_s`; or its `error`."""
     table = []
     for said in alone.results(written):
         if "error" in said:
             table.append({"trial": said["trial"], "error": said["error"]})
             continue
         [ran] = said["report"]["runs"]
-        measure, cost = ran["measure"], ran["cost"]
+        measure = ran["measure"]
         table.append(
             {
                 "trial": said["trial"],
                 "work_ops": measure["work_ops"],
                 "virtual_s": measure["duration_s"],
-                # The kernel counts the sum, and samples by its timer what of it is whose.
-                "own_s": cost["user_s"] + cost["system_s"],
             }
         )
     return table

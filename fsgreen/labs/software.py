@@ -28,9 +28,9 @@ EXACTLY_PERCENT = 0.1
 """How far off a number may be that is counted: mistakes are near."""
 
 STATEMENTS = {
-    "in these samples, a mail operation executes more instructions with ext4's journal": True,
-    "this job executes as many instructions again, with this image and QEMU": True,
-    "it executes as many with the next version of the kernel": False,
+    "in these samples, a mail operation takes longer in virtual time with ext4's journal": True,
+    "this job takes as much virtual time again, with this image and QEMU": True,
+    "it takes as much with the next version of the kernel": False,
     "ext4 is slower with its journal on my SSD, by as many per cent": False,
     "ext4 needs more joules with its journal": False,
     "noatime saves as much on my laptop, where Linux mounts with relatime": False,
@@ -39,12 +39,11 @@ STATEMENTS = {
 
 CONCLUSIONS = {
     "repeat": "Whether the job is a good one, and its numbers hold elsewhere, is another question.",
-    "own": "This is counted, to the last instruction.",
-    "rest": "These columns do not say what it is.",
-    "journal": "Two things are in this ratio. The next cell takes them apart.",
+    "each": "Instructions are in this, of whoever executed them, and waiting.",
+    "journal": "More than one thing is in this ratio.",
     "saved": "Both sides of a block have the same files and the same random numbers.",
     "half": "Four numbers that repeat exactly, and an interval all the same.",
-    "say": "Counts of instructions support statements about instructions.",
+    "say": "Virtual time supports statements about virtual time.",
 }
 
 
@@ -67,8 +66,7 @@ class SoftwareLab(Lab):
     def sample(self, block: int) -> pd.DataFrame:
         """Return a row for each trial of a block: what it ran, and what was counted.
 
-        `work_ops` operations took `virtual_s`. In `own_s` of these, the workload and its calls of
-        the kernel executed instructions. A guest runs the block unless its output is kept.
+        `work_ops` operations took `virtual_s`. A guest runs the block unless its output is kept.
 
         Raises FsgreenError if it cannot, a trial failed in it, or what is kept is of another guest
         or plan than the rest.
@@ -129,8 +127,7 @@ class SoftwareLab(Lab):
         """Return the tasks in their order."""
         return {
             "repeat": self._repeat,
-            "own": self._own,
-            "rest": self._rest,
+            "each": self._each,
             "journal": self._journal,
             "saved": self._saved,
             "half": self._half,
@@ -152,42 +149,18 @@ class SoftwareLab(Lab):
             },
         )
 
-    def _own(self) -> Number:
+    def _each(self) -> Number:
         first = self.sample(1)
         row = first.loc[MAIL]
         return Number(
-            _own_count(row),
-            "instructions for each operation",
+            _virtual_ns(row),
+            "ns of virtual time",
             (
+                Mistake(1e9 * row.virtual_s, "this is all of the trial. How many were done in it?"),
+                Mistake(row.work_ops / row.virtual_s, "these are operations per second."),
+                Mistake(row.virtual_s / row.work_ops, "these are seconds; asked are nanoseconds."),
                 Mistake(
-                    _virtual_ns(row),
-                    "the time in which neither the workload nor a call of it ran is in there.",
-                ),
-                Mistake(
-                    1e9 * row.own_s, "this is for all operations together. How many were there?"
-                ),
-                Mistake(
-                    row.own_s / row.work_ops,
-                    "these are seconds of the guest. How long does one instruction take there?",
-                ),
-                Mistake(
-                    _own_count(first.loc[WEB]), "this is the web server; asked is the mail server."
-                ),
-            ),
-            within_percent=EXACTLY_PERCENT,
-        )
-
-    def _rest(self) -> Number:
-        row = self.sample(1).loc[MAIL]
-        own = row.own_s / row.virtual_s
-        return Number(
-            100 * (1 - own),
-            "% of the virtual time",
-            (
-                Mistake(100 * own, "this is the workload with its calls; asked is the rest."),
-                Mistake(
-                    100 * (1 / own - 1),
-                    "this is the rest over the workload's time. Asked is a share of all.",
+                    _virtual_ns(first.loc[WEB]), "this is the web server; asked is the mail server."
                 ),
             ),
             within_percent=EXACTLY_PERCENT,
@@ -204,10 +177,6 @@ class SoftwareLab(Lab):
                 Mistake(1 / ratio, "this is without over with; asked is the other way."),
                 Mistake(ratio - 1, "this is what is added; asked is the ratio."),
                 Mistake(
-                    _own_count(on) / _own_count(off),
-                    "this is the ratio of instructions; asked is that of the virtual time.",
-                ),
-                Mistake(
                     on.virtual_s / off.virtual_s,
                     "both trials are as long as each other. How long does one operation take?",
                 ),
@@ -215,45 +184,50 @@ class SoftwareLab(Lab):
             within_percent=EXACTLY_PERCENT,
         )
 
-    def _web(self, each: Callable[[pd.Series], float]) -> tuple[np.ndarray, np.ndarray]:
-        """Return a number of the web server in each block: with access times, and without."""
+    def _web(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what an operation of the web server takes in each block, in ns of virtual time:
+        with access times, and without.
+        """
         every = self.samples()
-        with_times, without = (
-            np.array([each(every.loc[(block, *row)]) for block in self.blocks])
+        with_times_ns, without_ns = (
+            np.array([_virtual_ns(every.loc[(block, *row)]) for block in self.blocks])
             for row in (WEB, WEB_WITHOUT_TIMES)
         )
-        return with_times, without
+        return with_times_ns, without_ns
 
     def _saved(self) -> Number:
-        with_times, without = self._web(_own_count)
-        virtual_with, virtual_without = self._web(_virtual_ns)
-        saved = with_times - without
+        with_times_ns, without_ns = self._web()
+        saved_ns = with_times_ns - without_ns
+        every = self.samples()
+        totals_ns = [
+            _virtual_ns(every.xs(row, level=FACTORS).sum()) for row in (WEB, WEB_WITHOUT_TIMES)
+        ]
         return Number(
-            float(saved.mean()),
-            "instructions for each operation",
+            float(saved_ns.mean()),
+            "ns of virtual time",
             (
-                Mistake(float(saved[0]), "this is the first sample; asked is the mean of all."),
+                Mistake(float(saved_ns[0]), "this is the first sample; asked is the mean of all."),
                 Mistake(
-                    float((virtual_with - virtual_without).mean()),
-                    "this is of the virtual time; asked are the instructions.",
+                    float(100 * (1 - without_ns.mean() / with_times_ns.mean())),
+                    "these are per cent; asked are nanoseconds.",
                 ),
                 Mistake(
-                    float(100 * (1 - without.mean() / with_times.mean())),
-                    "these are per cent; asked are instructions.",
+                    totals_ns[0] - totals_ns[1],
+                    "this is of all blocks taken together; asked is the mean of the differences.",
                 ),
             ),
             within_percent=EXACTLY_PERCENT,
         )
 
     def _half(self) -> Number:
-        with_times, without = self._web(_own_count)
-        saved = with_times - without
-        n = len(saved)
-        t, error = float(stats.t.ppf(0.975, n - 1)), float(saved.std(ddof=1)) / n**0.5
-        apart = (with_times.var(ddof=1) + without.var(ddof=1)) / n
+        with_times_ns, without_ns = self._web()
+        saved_ns = with_times_ns - without_ns
+        n = len(saved_ns)
+        t, error = float(stats.t.ppf(0.975, n - 1)), float(saved_ns.std(ddof=1)) / n**0.5
+        apart = (with_times_ns.var(ddof=1) + without_ns.var(ddof=1)) / n
         return Number(
             t * error,
-            "instructions for each operation",
+            "ns of virtual time",
             (
                 Mistake(2 * t * error, "this is all of the interval; asked is half of it."),
                 Mistake(1.96 * error, "1.96 holds for many samples; here are few."),
@@ -282,10 +256,6 @@ class SoftwareLab(Lab):
         )
 
 
-def _own_count(row: pd.Series) -> float:
-    """Return the instructions of an operation: each takes a nanosecond of virtual time."""
-    return float(1e9 * row.own_s / row.work_ops)
-
-
 def _virtual_ns(row: pd.Series) -> float:
+    """Return the virtual time of an operation."""
     return float(1e9 * row.virtual_s / row.work_ops)
