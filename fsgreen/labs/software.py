@@ -42,7 +42,7 @@ CONCLUSIONS = {
     "each": "Instructions are in this, of whoever executed them, and waiting.",
     "journal": "More than one thing is in this ratio.",
     "saved": "Both sides of a block have the same files and the same random numbers.",
-    "half": "Four numbers that repeat exactly, and an interval all the same.",
+    "half": "Five numbers that repeat exactly, and an interval all the same.",
     "say": "Virtual time supports statements about virtual time.",
 }
 
