@@ -1,8 +1,8 @@
 """The cells of a study in virtual time: the numbers are the same on every machine.
 
-The time of an operation is one nanosecond for each instruction of the guest, plus a fixed time for
-each request to its disk. There are no processor caches and no other load. So these times rank only
-the cost of software, and are no real rates.
+Each instruction takes a nanosecond, and each request to the disk a fixed time. While the processor
+has nothing to execute, time jumps to the next event. There are no processor caches and no other
+load. So these times rank only the cost of software, and are no real rates.
 """
 
 from __future__ import annotations

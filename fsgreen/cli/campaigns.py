@@ -130,7 +130,7 @@ def _virtual(options: argparse.Namespace) -> None:
             each_ns = 1e9 * row["virtual_s"] / max(1, row["work_ops"])
             told = f"{row['work_ops']:12}{each_ns:20.0f}"
         print(f"{row['trial']:{width}}{told}")
-    print(f"{file}: instructions of an emulated processor, not seconds of this machine")
+    print(f"{file}: virtual time of an emulated processor, not seconds of this machine")
     if failed := [row["trial"] for row in rows if "error" in row]:
         raise FsgreenError(
             f"{len(failed)} of {len(rows)} trials failed in the guest: {', '.join(failed[:5])}",

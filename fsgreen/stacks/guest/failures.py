@@ -1,4 +1,4 @@
-"""In the guest: what may fail in a request without ending the guest, and how it is said."""
+"""In the guest: what may fail in a request without ending the guest, and its words for the host."""
 
 import subprocess
 

@@ -29,7 +29,8 @@ Ask = Callable[..., Any]
 def run(ask: Ask, job: dict[str, Any]) -> None:
     """Run the trials of a job one after the other. Each writes a line of the output.
 
-    A trial that fails has an `error` in its line, and the next one starts.
+    A trial that fails has an `error` in its line, and the next one starts. If a file system cannot
+    be unmounted, all later trials fail, too.
     """
     line = os.open(LINE, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(line)
@@ -54,7 +55,7 @@ def _tried(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
 
 def _measured(ask: Ask, trial: dict[str, Any]) -> dict[str, Any]:
     levels = trial["levels"]
-    ask("load", levels=levels)  # and unmount what is left of the trial before
+    ask("load", levels=levels)  # also unmounts what the trial before left mounted
     made = ask("prepare", levels=levels, seed=trial["seed"])
     prepared = _called(trial["prepare"], made["directory"])
     if "error" in prepared:
