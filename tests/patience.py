@@ -12,6 +12,7 @@ BOUNDS = "bounds: {budget_percent: 100, others_percent: 1000, idle_band_percent:
 
 LIMIT_S = 300.0
 TRIES = 30
+MOST_SLOWER = 16
 
 
 def wait_for(condition, otherwise="waited in vain"):
@@ -39,6 +40,20 @@ def listen(meter, parser, until):
         if (chunk := meter.read(0.25)) is not None:
             readings = Readings.joined([readings, Readings.of(parser.feed(chunk))])
     return readings
+
+
+def paces():
+    """By how much a meter and its phases are slower in each try.
+
+    A machine that stands still for 0.1 s spoils every try at twenty readings a second.
+    """
+    return (min(MOST_SLOWER, 2 ** (nth // 3)) for nth in range(TRIES))
+
+
+def ever_slower(attempt, is_calm):
+    """As `until_calm`, for an attempt that is told by how much to be slower."""
+    pace = paces()
+    return until_calm(lambda: attempt(next(pace)), is_calm)
 
 
 def until_calm(attempt, is_calm):

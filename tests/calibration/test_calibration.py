@@ -24,7 +24,7 @@ from fsgreen.meters.core.emulation import EmulatedMeter
 from fsgreen.meters.core.host import COLUMNS
 from fsgreen.meters.modelled import load_profile, profiles
 from fsgreen.meters.modelled.fit import fit
-from tests.patience import TRIES
+from tests.patience import TRIES, paces
 
 PACE_S = 0.03
 CORES = 4
@@ -105,33 +105,40 @@ class Machine:
 
 
 class QuickMeter(EmulatedMeter):
-    """The emulated meter at thirty readings a second, and honest about its rate."""
+    """The emulated meter at thirty readings a second or less, and honest about its rate."""
+
+    pace_s = PACE_S
 
     def __init__(self, driver, settings, make, power_w, **about):
-        super().__init__(driver, settings, partial(make, pace_s=PACE_S), power_w, **about)
+        super().__init__(driver, settings, partial(make, pace_s=self.pace_s), power_w, **about)
 
     def describe(self):
-        return replace(super().describe(), rate_hz=1 / PACE_S)
+        return replace(super().describe(), rate_hz=1 / self.pace_s)
 
 
 @contextmanager
-def quick_machine(folder):
-    """Yield a machine of known activity, with the testbed file of a meter of a known model."""
+def quick_machine(folder, slower=1):
+    """Yield a machine of known activity, with the testbed file of a meter of a known model.
+
+    Meter and steps may be slower.
+    """
     made = Machine()
     target = exercise.Target(folder / "disk", "sda", 1 << 30, writable=False)
-    times = {"PROBE_S": 0.3, "SETTLE_S": 0.06, "MEASURE_S": 0.2, "POLL_S": 0.02, "MIN_READINGS": 6}
+    times_s = {"PROBE_S": 0.3, "SETTLE_S": 0.06, "MEASURE_S": 0.2, "POLL_S": 0.02}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "HostSampler", made)
         patch.setattr(calibration, "HostSampler", made)
         patch.setattr(calibration.os, "cpu_count", lambda: CORES)
         patch.setattr(schedule, "Exercise", made.exercise)
+        patch.setattr(QuickMeter, "pace_s", PACE_S * slower)
         patch.setattr(emulation, "EmulatedMeter", QuickMeter)
         patch.setattr(emulation, "STEP_S", 0.0)
-        patch.setattr(capture, "HOST_INTERVAL_S", PACE_S)
+        patch.setattr(capture, "HOST_INTERVAL_S", PACE_S * slower)
         patch.setattr(exercise, "disk_target", lambda place, seed: nullcontext(target))
         patch.setattr(schedule.trace, "minimum_duration_s", lambda *_, **__: 0.0)
-        for name, value in times.items():
-            patch.setattr(schedule, name, value)
+        patch.setattr(schedule, "MIN_READINGS", 6)
+        for name, value_s in times_s.items():
+            patch.setattr(schedule, name, value_s * slower)
         (folder / "truth.toml").write_text(TRUTH)
         meter = METER | {"profile_file": str(folder / "truth.toml")}
         yield made, testbedfile.TestbedFile(folder=folder, meters=(meter,))
@@ -152,10 +159,10 @@ def calibrated(tmp_path_factory):
 
     A machine that stands still spoils steps, and all is then made again.
     """
-    for left in reversed(range(TRIES)):
+    for left, slower in zip(reversed(range(TRIES)), paces(), strict=True):
         folder, said = tmp_path_factory.mktemp("calibrated"), io.StringIO()
         try:
-            with quick_machine(folder) as (_, place), redirect_stdout(said):
+            with quick_machine(folder, slower) as (_, place), redirect_stdout(said):
                 (found,) = calibration.calibrate(place, folder / "fitted.toml")
             spoiled_steps = {remark.split()[2] for remark in found.remarks if "a step " in remark}
             if spoiled_steps <= {*found.table["workload"]}:  # each was whole in one pass
@@ -289,17 +296,17 @@ def test_busy_machine_is_not_calibrated_at_all(machine, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["truth.toml"]
 
 
-def test_power_that_does_not_follow_the_load_leaves_the_tables_to_look_at(
-    machine, tmp_path, monkeypatch
-):
-    made, place = machine
+def test_power_that_does_not_follow_the_load_leaves_the_tables_to_look_at(tmp_path, monkeypatch):
     few = exercise.steps(1, None, seed=1)[:4]
     monkeypatch.setattr(exercise, "steps", lambda *_: few)
-    monkeypatch.setattr(made, "run", lambda step: None)
-    for left in reversed(range(TRIES)):
-        folder = tmp_path / f"{left} tries left"
+    monkeypatch.setattr(Machine, "exercise", lambda made, step: nullcontext(made))
+    for nth, slower in enumerate(paces()):
+        folder = tmp_path / f"try {nth}"
         folder.mkdir()
-        with pytest.raises(FsgreenError) as refused:
+        with (
+            quick_machine(tmp_path, slower) as (_, place),
+            pytest.raises(FsgreenError) as refused,
+        ):
             calibration.calibrate(place, folder / "fitted.toml")
         if not spoiled(refused.value):
             break
@@ -309,13 +316,15 @@ def test_power_that_does_not_follow_the_load_leaves_the_tables_to_look_at(
 
 def test_flawed_step_is_left_out_with_the_rule_that_it_breaks(calibrated):
     found, _, _ = calibrated
-    seconds = [nth * PACE_S for nth in range(400)]
+    pace_s = 1 / found.info.rate_hz
+    seconds = [nth * pace_s for nth in range(400)]
     readings = pd.DataFrame(
         {"time_s": seconds, "meter": "node", "power_w": 60.0, "energy_wh": 0.0, "quality": "ok"}
     )
     readings.loc[100, "power_w"] = float("nan")
     host = pd.DataFrame({name: seconds for name in COLUMNS})
-    recording = schedule.Recording(readings, host, [("a", 1.0, 3.0), ("b", 4.0, 6.0)], {})
+    steps = [("a", 34 * pace_s, 101 * pace_s), ("b", 134 * pace_s, 200 * pace_s)]
+    recording = schedule.Recording(readings, host, steps, {})
     table, remarks = calibration.step_table("node", found.info, recording)
     assert list(table["workload"]) == ["b"]
     assert remarks[0].startswith("a step a is left out: rule 14")

@@ -74,10 +74,14 @@ def one_agent():
         yield emulated
 
 
+@pytest.fixture(autouse=True)
+def heard_however_late(monkeypatch):
+    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 60.0)
+
+
 @pytest.fixture
-def agent(one_agent, monkeypatch):
-    """That agent, sound, and heard by a meter that asks every question once, however late."""
-    monkeypatch.setattr(snmp_session, "TIMEOUT_S", 8.0)
+def agent(one_agent):
+    """That agent, sound."""
     one_agent.objects, one_agent.fault = units(), None
     one_agent.received.clear()
     return one_agent
