@@ -135,7 +135,7 @@ def test_energy_of_a_burst_inside_the_phase_is_the_models(tmp_path):
 
 def test_tables_have_the_columns_of_the_record_and_units(meters, tmp_path):
     def recorded(slower):
-        set_pace(meters, min(slower, 4))
+        set_pace(meters, min(slower, 4))  # some readings must come in 1.2 s
         with Capture(meters, tmp_path / "power.raw", HostSampler(lambda: None)) as capture:
             time.sleep(1.2)
             return capture.finish()
