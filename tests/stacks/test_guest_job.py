@@ -35,24 +35,22 @@ def test_a_trial_that_fails_does_not_end_the_others(
             raise error
         return {"directory": str(tmp_path)}
 
-    failed, ran, end = done(ask, tmp_path, monkeypatch, "xfs", "ext4")
+    failed, ran, end = done(ask, monkeypatch, "xfs", "ext4")
     assert failed["trial"] == "xfs" and said in failed["error"]
     assert ran["report"] == {"runs": []}
     assert end == {"end": 2}
 
 
 def test_a_report_that_ends_in_the_middle_fails_its_trial_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(PROGRAMS, "run", ["sh", "-c", "echo '{'"])
-    failed, end = done(lambda do, **_: {"directory": "/"}, tmp_path, monkeypatch, "ext4")
+    failed, end = done(lambda do, **_: {"directory": "/"}, monkeypatch, "ext4")
     assert "sh wrote no report" in failed["error"]
     assert end == {"end": 1}
 
 
-def done(
-    ask: job.Ask, folder: Path, monkeypatch: pytest.MonkeyPatch, *file_systems: str
-) -> list[dict[str, Any]]:
+def done(ask: job.Ask, monkeypatch: pytest.MonkeyPatch, *file_systems: str) -> list[dict[str, Any]]:
     """What a job of a trial on each file system writes, after what it says of the disk."""
     trials = [{"trial": name, "levels": {"file_system": name}, **PROGRAMS} for name in file_systems]
     reader, line = pty.openpty()
