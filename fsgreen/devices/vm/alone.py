@@ -41,8 +41,8 @@ def run(job: Mapping[str, Any], disk_b: int, *, seed: int = 1, limit_s: float = 
     """Run a job as in `stacks.guest.job`; return its output, a line of JSON for each trial.
 
     The first line says which image and which QEMU wrote the rest. The disk is in the guest's
-    memory. Another seed of the guest's random numbers gives another sample. `limit_s`
-    is real time on this machine.
+    memory. Another seed of the guest's random numbers gives another sample. `limit_s` is real time
+    on this machine.
 
     Raises FsgreenError if the job cannot be run, is not done in time, or ends early.
     """
