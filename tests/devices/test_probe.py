@@ -136,6 +136,17 @@ def test_steps_are_long_enough_for_a_slow_disk_and_short_for_a_fast_one() -> Non
     assert targets.step_length_s(5e-6) == 0.06
 
 
+def test_a_step_in_which_the_machine_stood_still_has_a_rate_all_the_same(target: Path) -> None:
+    """No level would be slower than the other by a factor without end."""
+    parts = probe.measurements(
+        target, 1, step_s=0.0, overwriting=lambda: targets.opened_to_rewrite(target)
+    )
+    for name in ("queue", "alignment"):
+        assert (parts[name]()["throughput_ops_s"] > 0).all()
+    for name in ("cache", "read_ahead"):
+        assert (parts[name]()["bandwidth_b_s"] > 0).all()
+
+
 def test_what_cannot_be_probed_is_told(tmp_path: Path) -> None:
     with pytest.raises(FsgreenError, match="cannot be read with direct I/O"):
         probe.throughput_by_offset(tmp_path / "missing", seed=1)

@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,25 +80,34 @@ def _takes(fd: int, patch: object, shift_b: int) -> bool:
 
 
 def _reads_ops_s(fd: int, size_b: int, shift_b: int, choose: random.Random, step_s: float) -> float:
-    count = 0
     with buffer(REQUEST_B) as page:
-        start_s = time.perf_counter()
-        while (spent_s := time.perf_counter() - start_s) < step_s:
+
+        def read() -> None:
             number = choose.randrange(size_b // REQUEST_B - 1)
             os.preadv(fd, [page], number * REQUEST_B + shift_b)
-            count += 1
-    return count / spent_s
+
+        return _rate_ops_s(read, step_s)
 
 
 def _rewrites_ops_s(
     fd: int, patch: object, base_b: int, shift_b: int, choose: random.Random, step_s: float
 ) -> float:
-    count = 0
     with memoryview(patch) as bytes_read, buffer(REQUEST_B) as page:  # type: ignore[arg-type]
-        start_s = time.perf_counter()
-        while (spent_s := time.perf_counter() - start_s) < step_s:
+
+        def rewrite() -> None:
             begin_b = choose.randrange(len(bytes_read) // REQUEST_B - 1) * REQUEST_B + shift_b
             page[:] = bytes_read[begin_b : begin_b + REQUEST_B]
             os.pwritev(fd, [page], base_b + begin_b)
-            count += 1
+
+        return _rate_ops_s(rewrite, step_s)
+
+
+def _rate_ops_s(operation: Callable[[], None], step_s: float) -> float:
+    """Return how often a second it is done: once at least, on a machine that stands still."""
+    count, spent_s = 0, 0.0
+    start_s = time.perf_counter()
+    while not count or spent_s < step_s:
+        operation()
+        count += 1
+        spent_s = time.perf_counter() - start_s
     return count / spent_s

@@ -43,7 +43,10 @@ def throughput_by_queue_depth(
 
 
 def _random_reads_ops_s(fd: int, size_b: int, seeds: Sequence[int], step_s: float) -> float:
-    """Return the reads per second of all threads over `step_s`. There is one thread per seed."""
+    """Return the reads per second of all threads over `step_s`. There is one thread per seed.
+
+    Each reads at least once, on a machine that stands still for a step.
+    """
     counts = [0] * len(seeds)
     failures: list[OSError] = []
     barrier = threading.Barrier(len(seeds) + 1)
@@ -54,7 +57,7 @@ def _random_reads_ops_s(fd: int, size_b: int, seeds: Sequence[int], step_s: floa
         pick = random.Random(seeds[index]).randrange
         with buffer(REQUEST_B) as page:
             barrier.wait()
-            while not stop.is_set():
+            while not counts[index] or not stop.is_set():
                 try:
                     os.preadv(fd, [page], pick(blocks) * REQUEST_B)
                 except OSError as error:

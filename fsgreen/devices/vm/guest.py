@@ -33,6 +33,8 @@ ANSWER_S = 900.0
 PING_S = 30.0
 ATTEMPTS = 2
 TAIL_B = 4096
+STOPPED = "sysrq: Resetting"
+"""The end of the kernel's line when a guest stops itself. It does not say why."""
 
 BY_PACKAGE = ("apt-get ", "install it anew (apt-get ")
 """How a next step begins that installs a package."""
@@ -236,6 +238,6 @@ def last_words(folder: Path) -> str:
     for name in ("qemu", boot.CONSOLE):
         with contextlib.suppress(OSError):
             lines += (folder / name).read_bytes()[-TAIL_B:].decode("utf-8", "replace").splitlines()
-    said = [line.strip() for line in lines if line.strip()]
+    said = [line.strip() for line in lines if line.strip() and not line.endswith(STOPPED)]
     panics = [line for line in said if "panic" in line or "Out of memory" in line]
     return (panics[:1] or said[-1:] or [""])[0][:200]

@@ -9,7 +9,7 @@ import pytest
 from fsgreen import elsewhere, paths
 from fsgreen.devices.vm import boot, device, image
 from fsgreen.devices.vm.boot import Machine
-from fsgreen.devices.vm.guest import Guest
+from fsgreen.devices.vm.guest import Guest, last_words
 from fsgreen.devices.vm.wire import CONTROL
 from fsgreen.errors import FsgreenError, TrialFailed
 from fsgreen.workloads import ycsb
@@ -67,6 +67,11 @@ def test_a_guest_that_ended_names_the_setting_that_a_testbed_file_has(guest: Gue
     (named,) = [key for key in TestbedTable.model_fields if f" {key} " in str(told.value.next_step)]
     assert named == "guest_memory_mib"
     assert not guest.alive()
+
+
+def test_the_last_words_of_a_guest_that_stopped_itself_say_why(tmp_path: Path) -> None:
+    (tmp_path / boot.CONSOLE).write_text("KeyError: 'mkfs'\n[    9.051] sysrq: Resetting\n")
+    assert last_words(tmp_path) == "KeyError: 'mkfs'"
 
 
 def test_what_the_guest_lacks_is_not_to_be_installed_on_this_machine(
