@@ -18,7 +18,7 @@ from fsgreen.campaign.events import during, offered
 from fsgreen.design.study import PlannedEvent
 from fsgreen.errors import FsgreenError
 from fsgreen.workloads import WorkloadFailed
-from tests.campaign.conftest import ScriptedWorkload
+from tests.campaign.conftest import ScriptedWorkload, be_patient
 from tests.patience import LIMIT_S
 
 pytestmark = pytest.mark.slow
@@ -240,8 +240,7 @@ def test_a_trial_that_never_counts_is_left_out_after_its_last_attempt(
     name = single.trials[0].trial
     assert f"{name} is left out: 3 attempts at it broke a rule" in capsys.readouterr().out
     behave(lambda summary: None)
-    monkeypatch.setattr(drive, "ATTEMPTS", 20)
-    monkeypatch.setattr(drive, "COPIES", 20)
+    be_patient(monkeypatch)
     shutil.rmtree(folder / "invalid")
     campaign.run(single, "demo", testbed=bed)
     assert [found.name for found in trial.list_trials(folder)] == [name]

@@ -25,8 +25,8 @@ from fsgreen.errors import FsgreenError
 from fsgreen.executors import Executor, Processes, entered
 from fsgreen.fleet import certificates, membership
 from fsgreen.fleet.certificates import security
-from tests.fleet.conftest import free_port
 from tests.fleet.strangers import tried
+from tests.meters.asked import free_port
 from tests.patience import wait_for
 
 pytestmark = pytest.mark.slow

@@ -22,7 +22,7 @@ from fsgreen.fleet import certificates, membership
 from fsgreen.reduce.parts import WithAttached, reduced
 from fsgreen.trace import unknown_energy
 from fsgreen.trial import list_trials
-from tests.fleet.conftest import free_port
+from tests.meters.asked import free_port
 
 PLAN = replace(synthetic.make_plan(), trials=())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import pytest
 from fsgreen import fleet, trial
 from fsgreen.campaign import Campaign
 from fsgreen.fleet import certificates
+from tests.meters.asked import free_port
 from tests.patience import wait_for
 
 STUDY = """
@@ -63,6 +63,8 @@ CHILD = """
 import runpy
 from fsgreen.campaign import drive, idlepower
 from fsgreen.devices import probe
+from fsgreen.trial import HarnessCost
+HarnessCost.LIMIT_PERCENT = 50  # of a trial this short
 drive.ATTEMPTS = drive.COPIES = 20  # a machine may stand still as often
 probe.measurements = lambda *given, **named: {}  # it takes longer than all trials
 idlepower.IDLE_S = 1.0
@@ -159,14 +161,6 @@ def contents(folder: Path) -> dict[str, bytes]:
         for file in folder.rglob("*")
         if file.is_file()
     }
-
-
-def free_port() -> int:
-    """A port on which nobody listens now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def project(folder: Path, *testbeds: str, design: str = "replicate") -> Yard:

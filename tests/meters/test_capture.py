@@ -255,6 +255,32 @@ def test_a_meter_may_be_silent_while_its_disk_is_brought_into_a_state(
     assert "disk" in capture.fault.what or "system" in capture.fault.what
 
 
+def test_no_meter_is_silent_because_the_machine_stood_still(meters, tmp_path, monkeypatch):
+    """A laptop that sleeps would end its campaign: what came meanwhile is read when it wakes."""
+    monkeypatch.setattr(capturing, "SILENCE_S", 2.0)
+    monkeypatch.setattr(capturing, "SILENT_INTERVALS", 2.0)
+    read = meters["disk"].read
+
+    def fault():
+        has_slept = threading.Event()
+
+        def sleep_once(timeout_s):
+            if has_slept.is_set():
+                return read(timeout_s)
+            time.sleep(timeout_s + 2.5)
+            has_slept.set()
+            return None
+
+        monkeypatch.setattr(meters["disk"], "read", sleep_once)
+        with Capture(meters, tmp_path / "power.raw") as capture:
+            begin_s = time.monotonic()
+            wait_for(lambda: capture.fault or capture.latest_w("disk", begin_s) is not None)
+        return capture.fault
+
+    # One that does so elsewhere, in the emulator say, does make it silent.
+    assert until_calm(fault, lambda fault: fault is None) is None
+
+
 def settings_of(emulator):
     return WattsUpSettings(name="system", driver="wattsup", port=emulator.port)
 

@@ -20,7 +20,7 @@ from fsgreen.errors import FsgreenError
 from fsgreen.reduce import log2_profile
 from fsgreen.workloads import WorkloadFailed
 from fsgreen.workloads.command import fio
-from tests.patience import LIMIT_S, wait_for
+from tests.patience import LIMIT_S, until_calm, wait_for
 
 needs_fio = pytest.mark.skipif(
     shutil.which("fio") is None, reason="fio is not installed: apt-get install fio"
@@ -58,7 +58,9 @@ def test_a_run_of_fio_says_what_a_trial_needs(tmp_path: Path) -> None:
     workload = load(RANDRW, block_size_b=4096, jobs=2)
     workload.check()
     workload.prepare(tmp_path, SEED)
-    outcome = workload.run(tmp_path, SEED, 1.0, 3.0)
+    outcome = until_calm(
+        lambda: workload.run(tmp_path, SEED, 1.0, 3.0), lambda found: len(found.ops) >= 3
+    )
     warmup, measure = outcome.phases
     assert (warmup.name, measure.name) == ("warmup", "measure")
     assert warmup.end_s == measure.start_s

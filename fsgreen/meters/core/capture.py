@@ -188,8 +188,12 @@ class Capture:
         limit_s = silence_s(info)
         sound_s = heard_s = time.monotonic()
         while not self._stop.is_set():
+            asked_s = time.monotonic()
             chunk = meter.read(POLL_S)
-            if chunk is not None:
+            if chunk is None:
+                # While the machine stood still, nobody listened: what came meanwhile is read next.
+                sound_s += max(0.0, time.monotonic() - asked_s - POLL_S)
+            else:
                 raw.store(name, chunk)
                 heard_s = time.monotonic()
                 readings = Readings.of(parser.feed(chunk))
