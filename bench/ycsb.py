@@ -3,7 +3,8 @@
 YCSB's core and RocksDB's Java library come from Maven Central; a table of one class in bench/java
 joins them. Both work on databases of the same records with the same options, by turns. On C, where
 nothing is written, they should agree within 10 %. On A and B both read a record before they replace
-it; `blind` is ours without that.
+it; `blind` is ours without that. `a read` is what each client says that RocksDB takes for one, from
+the call to its answer: it leaves out what a client does between two calls.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from bench import command
 from bench.processes import run
@@ -31,8 +33,25 @@ FULL = 12_000_000
 RECORD_B = 4096
 READS = {"a": 0.5, "b": 0.95, "c": 1.0}
 AGREE = 0.10
-HEAD = ("workload x threads", "ours (ops/s)", "YCSB's (ops/s)", "blind (ops/s)", "ours over YCSB's")
-WIDTHS = (20, 28, 28, 28, 22)
+HEAD = (
+    "workload x threads",
+    "ours (ops/s)",
+    "YCSB's (ops/s)",
+    "blind (ops/s)",
+    "ours over YCSB's",
+    "a read, ours (us)",
+    "YCSB's (us)",
+    "YCSB's over ours",
+)
+WIDTHS = (20, 28, 28, 28, 26, 20, 20, 26)
+
+
+class Run(NamedTuple):
+    """What a client says of one run."""
+
+    throughput_ops_s: float
+    read_us: float
+    """The mean time of a call that reads."""
 
 
 def arguments() -> argparse.Namespace:
@@ -63,29 +82,46 @@ def compare(
     """Print operations per second of the ways on one workload, and whether they agree."""
     own = [required(PROGRAM), "run", *ours, f"--workload={mix}", f"--threads={threads}"]
     own += [f"--duration={asked.seconds}", "--warmup=1"]
-    ways: dict[str, Callable[[], float]] = {
-        "ours": partial(throughput, own),
-        "theirs": partial(their_throughput, theirs, mix, threads, asked),
+    ways: dict[str, Callable[[], Run]] = {
+        "ours": partial(run_ours, own),
+        "theirs": partial(run_theirs, theirs, mix, threads, asked),
     }
     if READS[mix] < 1:
-        ways["blind"] = partial(throughput, [*own, "--blind-updates"])
+        ways["blind"] = partial(run_ours, [*own, "--blind-updates"])
     found = interleaved(ways, asked.rounds)
-    spreads = {name: Spread.of(values) for name, values in found.items()}
-    ratios = Spread.of([a / b for a, b in zip(found["ours"], found["theirs"], strict=True)])
-    verdict = "" if READS[mix] < 1 else f" {met(abs(ratios.median - 1) <= AGREE)}"
-    blind = f"{spreads['blind']:,.0f}" if "blind" in spreads else "-"
-    cells = [f"{spreads[name]:,.0f}" for name in ("ours", "theirs")]
-    print_row([f"{mix.upper()} x {threads}", *cells, blind, f"{ratios:.2f}{verdict}"], WIDTHS)
+    rates = {way: Spread.of([ran.throughput_ops_s for ran in runs]) for way, runs in found.items()}
+    reads = {way: Spread.of([ran.read_us for ran in runs]) for way, runs in found.items()}
+    pairs = list(zip(found["ours"], found["theirs"], strict=True))
+    faster = Spread.of([our.throughput_ops_s / their.throughput_ops_s for our, their in pairs])
+    longer = Spread.of([their.read_us / our.read_us for our, their in pairs])
+    print_row(
+        [
+            f"{mix.upper()} x {threads}",
+            *(f"{rates[way]:,.0f}" for way in ("ours", "theirs")),
+            f"{rates['blind']:,.0f}" if "blind" in rates else "-",
+            f"{faster:.2f}{agreement(mix, faster)}",
+            *(f"{reads[way]:.1f}" for way in ("ours", "theirs")),
+            f"{longer:.2f}{agreement(mix, longer)}",
+        ],
+        WIDTHS,
+    )
 
 
-def throughput(order: list[str]) -> float:
-    """Return the operations per second of our program."""
+def agreement(mix: str, ratios: Spread) -> str:
+    """Return whether two clients agree; nothing where they need not."""
+    return "" if READS[mix] < 1 else f" {met(abs(ratios.median - 1) <= AGREE)}"
+
+
+def run_ours(order: list[str]) -> Run:
+    """Run our program."""
     [done] = json.loads(run(order).output)["runs"]
-    return float(done["measure"]["throughput_ops_s"])
+    [reads] = (op for op in done["measure"]["flowops"] if op["operation"] == "read")
+    read_us = reads["latency"]["sum_ns"] / reads["work_ops"] / 1000
+    return Run(done["measure"]["throughput_ops_s"], read_us)
 
 
-def their_throughput(client: list[str], mix: str, threads: int, asked: argparse.Namespace) -> float:
-    """Return the operations per second that YCSB's client says."""
+def run_theirs(client: list[str], mix: str, threads: int, asked: argparse.Namespace) -> Run:
+    """Run YCSB's client."""
     reads = READS[mix]
     told = {
         "recordcount": asked.records,
@@ -99,9 +135,17 @@ def their_throughput(client: list[str], mix: str, threads: int, asked: argparse.
     }
     options = [word for name, value in told.items() for word in ("-p", f"{name}={value}")]
     said = run([*client, "-t", "-threads", str(threads), *options]).output
-    found = re.search(r"\[OVERALL\], Throughput\(ops/sec\), ([\d.]+)", said)
+    return Run(
+        said_number(r"\[OVERALL\], Throughput\(ops/sec\), ", said),
+        said_number(r"\[READ\], AverageLatency\(us\), ", said),
+    )
+
+
+def said_number(label: str, said: str) -> float:
+    """Return the number after a label in what YCSB's client said."""
+    found = re.search(rf"{label}([\d.]+)", said)
     if found is None:
-        raise FsgreenError("YCSB's client said no throughput", where=said[-300:])
+        raise FsgreenError(f"YCSB's client did not say {label!r}", where=said[-300:])
     return float(found[1])
 
 
