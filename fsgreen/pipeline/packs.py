@@ -40,7 +40,8 @@ def pack(campaign: str) -> Path:
     """Pack the raw traces of a campaign; return the file, `data/packed/CAMPAIGN.tar.xz`.
 
     The same traces make the same bytes, by one version of liblzma and one of PyArrow. A trial that
-    is being written is left out.
+    is being written is left out. The preset finds what is alike 64 MiB apart, which makes traces at
+    kilohertz a tenth smaller, and takes 700 MB of memory.
 
     Raises FsgreenError if there is no such campaign, or a file of a trial is not the one that was
     recorded.
@@ -55,7 +56,7 @@ def pack(campaign: str) -> Path:
         trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(_names(folder), key=lambda name: (name.name, name))
-    with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True) as tar:
+    with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True, preset=9) as tar:
         for name in progress(names, f"packing {campaign}", "files"):
             if not _is_made_again(folder / name):
                 tar.add(folder / name, str(name), filter=_nobodys)
