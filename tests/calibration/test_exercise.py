@@ -99,7 +99,7 @@ def test_a_core_works_for_the_share_and_in_the_way_that_is_asked_of_it(kind):
     with Exercise(Step(kind, ((kind, "0.5"),))) as running:
         ((_, worker, _),) = running._workers
         wait_for(lambda: worked_s(worker)[0] > 0.1)  # it has started
-        # One that stands still asks for nothing.
+        # A worker that stands still asks for no core.
         run_x, asked_x = until_calm(work, lambda shares_x: shares_x[1] > 0.4)
         used = psutil.Process(worker.pid).cpu_times()
     assert run_x < 0.6

@@ -18,9 +18,9 @@ from loops import need
 from fsgreen import campaign, design, testbeds, trial
 from fsgreen.campaign import drive, fitting
 from fsgreen.errors import FsgreenError
+from fsgreen.trial import HarnessCost
 from fsgreen.workloads import Outcome
 from fsgreen.workloads.base import refuse_full
-from tests.campaign.conftest import be_patient
 from tests.patience import TRIES
 
 pytestmark = [pytest.mark.slow, pytest.mark.loop]
@@ -81,7 +81,7 @@ def measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., None]:
     """Return a function that measures; the workload of the first trial acts as it is told."""
-    be_patient(monkeypatch)
+    monkeypatch.setattr(HarnessCost, "LIMIT_PERCENT", 50)  # of a trial this short
     monkeypatch.setattr(drive, "ATTEMPTS", 1)
     monkeypatch.setattr(drive, "COPIES", TRIES)
     first, scripted = plan.trials[0].cell["workload"], fitting.load_workload

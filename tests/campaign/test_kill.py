@@ -39,8 +39,8 @@ from fsgreen.devices import probe
 from fsgreen.trial import HarnessCost
 from tests.campaign.conftest import QUICK_METERS
 
-HarnessCost.LIMIT_PERCENT = 50  # of a trial this short; and a machine may stand still as often
-drive.ATTEMPTS = drive.COPIES = 20
+HarnessCost.LIMIT_PERCENT = 50  # of a trial this short
+drive.ATTEMPTS = drive.COPIES = 20  # a machine may stand still as often
 probe.measurements = lambda *given, **named: {}  # or most would be killed while it probes
 turns = sys.argv[2] == "in turns"
 study = design.load_study("fast10")

@@ -163,7 +163,7 @@ def plan() -> design.Plan:
         **study.bounds,
         "others_percent": 101,
         "idle_band_percent": 50,
-        "budget_percent": 50,  # of less than a second, whose edges fall between two readings
+        "budget_percent": 50,  # of seconds, whose edges fall between two readings
     }
     small = replace(
         study,
@@ -212,4 +212,7 @@ def test_two_cells_are_measured_each_on_its_disk_and_account_for_its_energy(
         account_w = np.average(account["power_w"].iloc[1:], weights=np.diff(read_s))
         beside_w = rail.loc[rail["time_s"].between(begin_s, end_s), "power_w"].mean()
         assert beside_w == pytest.approx(account_w, rel=0.02)
+        span = trial.Phase("account", begin_s, end_s)
+        [exact_j] = simulated.parts_j(one.folder / "power.raw", span).values()
+        assert sum(exact_j.values()) == pytest.approx(account_w * span.duration_s)
         assert {check.rule for check in record.checks} >= {7, 8, 9, 10, 11, 13, 16, 20, 40}

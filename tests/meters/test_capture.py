@@ -256,7 +256,7 @@ def test_a_meter_may_be_silent_while_its_disk_is_brought_into_a_state(
 
 
 def test_no_meter_is_silent_because_the_machine_stood_still(meters, tmp_path, monkeypatch):
-    """A laptop that sleeps would end its campaign: what came meanwhile is read when it wakes."""
+    """A harness that was stopped for seconds would end its campaign."""
     monkeypatch.setattr(capturing, "SILENCE_S", 2.0)
     monkeypatch.setattr(capturing, "SILENT_INTERVALS", 2.0)
     read = meters["disk"].read
@@ -277,7 +277,7 @@ def test_no_meter_is_silent_because_the_machine_stood_still(meters, tmp_path, mo
             wait_for(lambda: capture.fault or capture.latest_w("disk", begin_s) is not None)
         return capture.fault
 
-    # One that does so elsewhere, in the emulator say, does make it silent.
+    # A machine that stands still while the emulator writes does make a meter silent.
     assert until_calm(fault, lambda fault: fault is None) is None
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from fsgreen import paths
 from tests import clones, documented
-from tests.fleet.conftest import free_port
+from tests.meters.asked import free_port
 from tests.patience import wait_for
 
 EXTRAS = tomllib.loads((paths.root() / "pyproject.toml").read_text())["project"][

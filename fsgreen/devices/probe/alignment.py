@@ -103,7 +103,10 @@ def _rewrites_ops_s(
 
 
 def _rate_ops_s(operation: Callable[[], None], step_s: float) -> float:
-    """Return how often a second it is done: once at least, on a machine that stands still."""
+    """Return the operations per second over `step_s`.
+
+    At least one is done, even if the machine stands still for the whole step.
+    """
     count, spent_s = 0, 0.0
     start_s = time.perf_counter()
     while not count or spent_s < step_s:

@@ -47,11 +47,13 @@ def bandwidth_by_cache(
             length_b = min(MOST_B, size_b // 2)
             base_b = choose.randrange((size_b - length_b) // REQUEST_B) * REQUEST_B
             end_b = base_b + length_b
-            position_b, cold_s = base_b, 0.0
+            position_b = base_b
             start_s = time.perf_counter()
-            while position_b == base_b or (position_b < end_b and cold_s < step_s):
+            while True:
                 position_b += os.preadv(fd, [page], position_b)
                 cold_s = time.perf_counter() - start_s
+                if position_b >= end_b or cold_s >= step_s:
+                    break
             start_s = time.perf_counter()
             for again_b in range(base_b, position_b, READ_B):
                 os.preadv(fd, [page], again_b)

@@ -45,7 +45,7 @@ def throughput_by_queue_depth(
 def _random_reads_ops_s(fd: int, size_b: int, seeds: Sequence[int], step_s: float) -> float:
     """Return the reads per second of all threads over `step_s`. There is one thread per seed.
 
-    Each reads at least once, on a machine that stands still for a step.
+    Each thread reads at least once, even if the machine stands still for the whole step.
     """
     counts = [0] * len(seeds)
     failures: list[OSError] = []

@@ -191,8 +191,9 @@ class Capture:
             asked_s = time.monotonic()
             chunk = meter.read(POLL_S)
             if chunk is None:
-                # While the machine stood still, nobody listened: what came meanwhile is read next.
-                sound_s += max(0.0, time.monotonic() - asked_s - POLL_S)
+                # While this process stood still, nobody listened: what came meanwhile is read next.
+                late_s = time.monotonic() - asked_s - POLL_S
+                sound_s = min(asked_s, max(sound_s, self._excused_s)) + max(0.0, late_s)
             else:
                 raw.store(name, chunk)
                 heard_s = time.monotonic()
