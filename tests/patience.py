@@ -42,6 +42,19 @@ def listen(meter, parser, until):
     return readings
 
 
+def listen_for_chunks(meter, until):
+    """The chunks of a meter that was started, up to the one with which `until` holds of all."""
+    chunks = []
+
+    def heard():
+        if (chunk := meter.read(0.25)) is not None:
+            chunks.append(chunk)
+        return until(chunks)
+
+    wait_for(heard, "listened in vain")
+    return chunks
+
+
 def paces():
     """By how much a meter and its phases are slower in each try.
 

@@ -1,11 +1,10 @@
-import os
-
 import pytest
 from test_wattsup import OPENING
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters import open_meters
+from tests.patience import leaves_nothing
 
 EMULATED = {"name": "system", "driver": "wattsup", "emulate": True}
 EMULATED_DISK = EMULATED | {"name": "disk", "profile": "fast10-disk"}
@@ -64,7 +63,5 @@ def test_configured_port_is_opened_with_its_boundary():
     ],
 )
 def test_wrong_entry_is_named_and_the_meters_before_it_are_closed(entry, message):
-    before = set(os.listdir("/proc/self/fd"))
-    with pytest.raises(FsgreenError, match=message):
+    with leaves_nothing(), pytest.raises(FsgreenError, match=message):
         opened([EMULATED_DISK, entry])
-    assert set(os.listdir("/proc/self/fd")) == before

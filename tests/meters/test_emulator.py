@@ -7,7 +7,7 @@ from asked import trial
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup.driver import DRIVER
 from tests.emulated import Emulator, wattsup
-from tests.patience import leaves_nothing, wait_for
+from tests.patience import leaves_nothing, listen_for_chunks
 from tests.traces import parse
 
 PACE_S = 0.05
@@ -91,9 +91,7 @@ def start(meter, misbehaviour):
 
 def heard(meter, count):
     """So many chunks of a meter that was started."""
-    chunks = []
-    wait_for(lambda: chunks.append(meter.read(0.2)) or len(chunks) - chunks.count(None) >= count)
-    return [chunk for chunk in chunks if chunk is not None]
+    return listen_for_chunks(meter, lambda chunks: len(chunks) >= count)
 
 
 def test_stray_zero_bytes_change_no_value():

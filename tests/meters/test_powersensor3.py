@@ -1,12 +1,11 @@
 import json
-import os
 import time
 from contextlib import closing
 from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from fast_meters import powersensor3_stream
+from fast_meters import parsed, powersensor3_stream
 from wattsup_texts import dialogue
 
 from fsgreen.errors import FsgreenError
@@ -16,7 +15,7 @@ from fsgreen.meters.powersensor3.driver import DRIVER, PowerSensor3, PowerSensor
 from fsgreen.meters.powersensor3.emulator import DIVIDER, MLX10, OFF, record_of
 from fsgreen.meters.powersensor3.emulator import Emulator as SoundEmulator
 from fsgreen.meters.powersensor3.packets import PowerSensor3Parser
-from tests.patience import listen, until_calm
+from tests.patience import leaves_nothing, listen, listen_for_chunks, until_calm
 
 STOP = ("X", "\xff\x3f\xff\x3f")
 VERSION = ("V", "F411-1.6.1\r\n")
@@ -63,14 +62,18 @@ def test_stream_that_a_dead_program_left_running_is_stopped_first():
         assert meter.describe().rate_hz == 20000.0
 
 
+def joined(chunks):
+    return b"".join(chunk.data for chunk in chunks)
+
+
 def test_raw_bytes_of_a_trial_are_the_stream():
     script = (*OPENING, ("S", SAMPLES), STOP)
     with dialogue(*script) as port, closing(meter_on(port)) as meter:
         meter.start()
-        chunk = meter.read(0.3)
+        chunks = listen_for_chunks(meter, lambda chunks: len(joined(chunks)) >= len(SAMPLES))
         meter.stop()
-        assert chunk.data == SAMPLES.encode("latin-1")
-        readings = PowerSensor3Parser(meter.describe()).feed(chunk)
+        assert joined(chunks) == SAMPLES.encode("latin-1")
+        readings = parsed(PowerSensor3Parser(meter.describe()), chunks)
     assert readings.power_w == pytest.approx(12.0, abs=0.2)
 
 
@@ -138,10 +141,8 @@ def test_meter_without_samples_is_refused():
 
 @pytest.mark.usefixtures("impatient")
 def test_failed_opening_leaves_the_port_free():
-    before = set(os.listdir("/proc/self/fd"))
-    with dialogue(("X", "")) as port:
+    with leaves_nothing(), dialogue(("X", "")) as port:
         failing(port)
-    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_lost_meter_is_opened_again_by_start_and_another_is_refused():
@@ -150,7 +151,7 @@ def test_lost_meter_is_opened_again_by_start_and_another_is_refused():
     with dialogue(*script) as port, closing(meter_on(port)) as meter:
         meter.close()
         meter.start()
-        assert meter.read(0.3) is not None
+        assert listen_for_chunks(meter, bool)
         meter.close()
         with pytest.raises(FsgreenError, match="not the same meter"):
             meter.start()

@@ -1,4 +1,3 @@
-import os
 import time
 from contextlib import closing
 from itertools import pairwise
@@ -12,6 +11,7 @@ from fsgreen.meters.scpi import driver as scpi
 from fsgreen.meters.scpi import visa
 from fsgreen.meters.scpi.driver import DRIVER
 from fsgreen.meters.scpi.emulator import EmulatedAnalyzer as SoundAnalyzer
+from tests.patience import leaves_nothing
 
 RANGES = {"voltage_range_v": 300, "current_range_a": 2}
 NO_ERROR = (":STATUS:ERROR?", '0,"No error"\n')
@@ -296,12 +296,10 @@ def test_another_analyzer_at_the_same_place_is_refused(analyzer):
 
 def test_place_where_nothing_listens_is_told_and_leaves_nothing_open(monkeypatch):
     monkeypatch.setattr(visa, "TIMEOUT_MS", 200)
-    before = set(os.listdir("/proc/self/fd"))
     for resource in ("TCPIP::127.0.0.1::1::SOCKET", "no resource at all"):
-        with pytest.raises(FsgreenError) as caught:
+        with leaves_nothing(), pytest.raises(FsgreenError) as caught:
             opened(DRIVER, resource=resource, **RANGES)
         assert caught.value.where == resource
-    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_missing_package_is_named(analyzer, monkeypatch):

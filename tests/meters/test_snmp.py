@@ -1,4 +1,3 @@
-import os
 import socket
 import threading
 import time
@@ -16,6 +15,7 @@ from fsgreen.meters.snmp.driver import DRIVER, UPTIME
 from fsgreen.meters.snmp.emulator import Agent as SoundAgent
 from fsgreen.meters.snmp.emulator import sentry_outlet
 from fsgreen.meters.snmp.session import Access
+from tests.patience import leaves_nothing
 
 SENTRY, RARITAN = "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.13742.6"
 OUTLET = tuple(f"{SENTRY}.8.3.1.{n}.1.1.5" for n in (7, 14, 6, 3))
@@ -328,12 +328,9 @@ def test_host_without_an_address_is_told():
 
 
 def test_closed_meter_leaves_no_thread_and_no_descriptor(agent):
-    threads, descriptors = threading.active_count(), set(os.listdir("/proc/self/fd"))
-    with closing(meter_of(agent)) as meter:
+    with leaves_nothing(), closing(meter_of(agent)) as meter:
         trial(meter, DRIVER, 1)
         meter.close()
-    assert threading.active_count() == threads
-    assert set(os.listdir("/proc/self/fd")) == descriptors
 
 
 def test_every_preset_names_power_energy_and_its_source():

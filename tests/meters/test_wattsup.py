@@ -1,4 +1,3 @@
-import os
 from contextlib import closing
 
 import pytest
@@ -7,6 +6,7 @@ from wattsup_texts import HEADER, VERSION, dialogue, record
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup import driver as wattsup_driver
 from fsgreen.meters.wattsup.driver import WattsUp, WattsUpSettings
+from tests.patience import leaves_nothing, listen_for_chunks
 from tests.traces import parse
 
 STOP = ("#L,R,0;", "")
@@ -18,11 +18,9 @@ def meter_on(port, **entry):
     return WattsUp(WattsUpSettings(name="system", driver="wattsup", port=port, **entry))
 
 
-def read_all(meter):
-    chunks = []
-    while (chunk := meter.read(0.2)) is not None:
-        chunks.append(chunk)
-    return chunks
+def heard(meter):
+    """Chunks of a meter that was started, up to its first record."""
+    return listen_for_chunks(meter, lambda chunks: parse(chunks, meter.describe()))
 
 
 def test_opening_identifies_the_meter_and_clears_nothing():
@@ -39,7 +37,7 @@ def test_raw_bytes_of_a_trial_hold_the_header_that_explains_them():
     again = (STOP, ("#H,R,0;", HEADER), START, STOP)
     with dialogue(*OPENING, *again) as port, closing(meter_on(port)) as meter:
         meter.start()
-        chunks = read_all(meter)
+        chunks = heard(meter)
         meter.stop()
         (reading,) = parse(chunks, meter.describe())
     assert reading.power_w == pytest.approx(234.5)
@@ -62,7 +60,7 @@ def test_reserved_argument_falls_back_and_what_worked_is_recorded_and_kept(accep
     with dialogue(*script) as port, closing(meter_on(port)) as meter:
         assert good[0] in meter.describe().source
         meter.start()
-        read_all(meter)
+        assert heard(meter)
 
 
 def test_meter_that_ignores_the_reserved_argument_is_tried_with_the_next(monkeypatch):
@@ -116,10 +114,8 @@ def test_meter_without_readings_is_refused(monkeypatch):
 
 def test_failed_opening_leaves_the_port_free(monkeypatch):
     monkeypatch.setattr(wattsup_driver, "REPLY_S", 0.1)
-    before = set(os.listdir("/proc/self/fd"))
-    with dialogue(STOP, ("#V,R,0;", "")) as port:
+    with leaves_nothing(), dialogue(STOP, ("#V,R,0;", "")) as port:
         failing(port)
-    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_lost_meter_is_opened_again_by_start():
@@ -127,7 +123,7 @@ def test_lost_meter_is_opened_again_by_start():
     with dialogue(*OPENING, *OPENING, *again) as port, closing(meter_on(port)) as meter:
         meter.close()
         meter.start()
-        assert read_all(meter)
+        assert heard(meter)
 
 
 @pytest.mark.parametrize(
