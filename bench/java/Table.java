@@ -23,6 +23,7 @@ public class Table extends DB {
       Options options = new Options().setCreateIfMissing(true);
       options.setIncreaseParallelism(Runtime.getRuntime().availableProcessors());
       options.optimizeLevelStyleCompaction(Long.parseLong(getProperties().getProperty("memtables_b")));
+      options.setUseDirectReads(Boolean.parseBoolean(getProperties().getProperty("direct_reads")));
       try {
         database = RocksDB.open(options, getProperties().getProperty("folder"));
       } catch (RocksDBException error) {

@@ -42,7 +42,9 @@ class Ycsb:
     database has files and levels in the proportions of the large one. `levels` are `mix`, from a to
     f; `threads`, 1 where nothing is said; and `requests`: zipfian, latest or uniform, instead of
     the mix's own. A record has `record_b` bytes. With `blind_updates`, an update writes a record
-    without reading it first; YCSB's binding reads it.
+    without reading it first; YCSB's binding reads it. With `direct_reads`, only RocksDB's own
+    cache keeps what was read, not the kernel: a small database is read from the device, as one that
+    is larger than memory is.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Ycsb:
         records: int,
         record_b: int = 4096,
         blind_updates: bool = False,
+        direct_reads: bool = False,
     ) -> None:
         self.name = name
         self._mix = levels.get("mix")
@@ -62,6 +65,7 @@ class Ycsb:
         self._record_b = record_b
         self._memtables_mib = MEMTABLES_MIB * scale
         self._blind_updates = blind_updates
+        self._direct_reads = direct_reads
 
     @property
     def size_b(self) -> int:
@@ -119,6 +123,8 @@ class Ycsb:
             arguments.append(f"--load={load_ops_s}")
         if self._blind_updates:
             arguments.append("--blind-updates")
+        if self._direct_reads:
+            arguments.append("--direct-reads")
         return outcome_of(json.loads(self._call(arguments, stop)))
 
     def _options(self, directory: Path, seed: int) -> list[str]:

@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from fsgreen import elsewhere, paths, workloads
+from fsgreen.devices import mounts
 from fsgreen.errors import FsgreenError
+from fsgreen.stacks import cache
 from fsgreen.workloads import Workload, WorkloadFailed
 from fsgreen.workloads.ycsb import PROGRAM
 from tests.patience import until_calm, wait_for
@@ -24,9 +26,15 @@ needs_program = pytest.mark.skipif(
 )
 
 
-def ycsb(mix: str | None, records: int = RECORDS, scale: float = 0.1, **levels: Any) -> Workload:
+def ycsb(
+    mix: str | None,
+    records: int = RECORDS,
+    scale: float = 0.1,
+    direct_reads: bool = False,
+    **levels: Any,
+) -> Workload:
     """A workload of so many records at this scale."""
-    options = {"records": round(records / scale), "record_b": 1024}
+    options = {"records": round(records / scale), "record_b": 1024, "direct_reads": direct_reads}
     declared = {"db": {"driver": "fsgreen.workloads.ycsb:Ycsb", "options": options}}
     return workloads.load_workload("db", scale, {"mix": mix, **levels}, declared)
 
@@ -78,6 +86,23 @@ def test_each_mix_does_its_operations_on_the_records(tmp_path: Path) -> None:
         assert (summary.write_b == 0) == (mix == "c")
         assert ", RocksDB " in summary.engine
         assert [phase.name for phase in outcome.phases] == ["warmup", "measure"]
+
+
+@needs_program
+@pytest.mark.usefixtures("rocksdb")
+def test_the_kernel_keeps_nothing_of_direct_reads(tmp_path: Path) -> None:
+    """Reads from memory cost a device no energy; those of a large database do."""
+    if mounts.in_memory(tmp_path):
+        pytest.skip("TMPDIR lies in memory: name a folder on a disk")
+    ycsb("c").prepare(tmp_path, SEED)
+
+    def kept(direct_reads: bool) -> float:
+        cache.drop(tmp_path)
+        ycsb("c", direct_reads=direct_reads).run(tmp_path, SEED, 0.0, 1.0)
+        return cache.resident_share(tmp_path)
+
+    direct = kept(True)
+    assert until_calm(lambda: kept(False), lambda share: share > 4 * direct) > 4 * direct
 
 
 @needs_program

@@ -89,6 +89,19 @@ fn each_state_is_made_anew_and_what_was_drawn_and_counted_stays() {
     assert!(new <= 1.0, "{new}");
 }
 
+/// Trials would differ by which of them was the first.
+#[test]
+fn a_drive_is_used_the_second_time_as_it_was_the_first() {
+    let mut drive = Drive::new();
+    let [first, second] = [(); 2].map(|()| {
+        drive.served.be(drive.at, State::Steady).unwrap();
+        let used = drive.amplification();
+        drive.served.be(drive.at, State::Initial).unwrap();
+        used
+    });
+    assert_eq!(first, second);
+}
+
 /// Files are made while the drive takes no time; reading them would cost nothing.
 #[test]
 fn what_was_written_past_the_model_is_read_from_flash_until_it_is_discarded() {

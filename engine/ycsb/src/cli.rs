@@ -38,6 +38,7 @@ fsgreen-ycsb does the core workloads of YCSB on RocksDB, whose library it loads 
   --warmup SECONDS  --duration SECONDS   (0, 60)
   --load N          operations per second over all threads (as fast as it goes)
   --blind-updates   an update writes a record without reading it first
+  --direct-reads    only RocksDB's own cache (8 or 32 MB, by its version) keeps what was read
   --die-with-parent end when the caller does, however it ends
 
 FSGREEN_ROCKSDB=/path/librocksdb.so names another library.
@@ -65,6 +66,7 @@ struct Words {
     duration_s: Option<f64>,
     load_ops_s: Option<f64>,
     blind_updates: bool,
+    direct_reads: bool,
 }
 
 /// Do what the arguments ask; errors are printed here.
@@ -142,6 +144,7 @@ impl Words {
                 Long("duration") => words.duration_s = Some(above_0(parser)?),
                 Long("load") => words.load_ops_s = Some(above_0(parser)?),
                 Long("blind-updates") => words.blind_updates = true,
+                Long("direct-reads") => words.direct_reads = true,
                 Long("die-with-parent") => {
                     wml::run::die_with_parent().map_err(|failure| failure.to_string())?;
                 }
@@ -231,7 +234,9 @@ impl Words {
         let missing = || (Exit::Text, Failure::new("which folder?", "--dir DIR"));
         let folder = self.dir.as_deref().ok_or_else(missing)?;
         let memtables_b = self.memtables_mib.unwrap_or(512.0) * f64::from(1 << 20);
-        library.open(folder, memtables_b as u64).map_err(failed)
+        library
+            .open(folder, memtables_b as u64, self.direct_reads)
+            .map_err(failed)
     }
 
     fn records(&self) -> Result<u64, Fails> {
@@ -269,6 +274,8 @@ fn tell(done: u64, of: u64, passed_ns: u64) {
 fn failed(said: String) -> Fails {
     let next = if said.contains("No space left") {
         "choose a smaller scale or a larger file system"
+    } else if said.contains("Direct I/O") {
+        "leave out the direct reads, or choose a file system that has them"
     } else {
         "see what RocksDB writes to the file LOG in its folder, and whether the device failed (dmesg)"
     };

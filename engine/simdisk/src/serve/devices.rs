@@ -7,6 +7,7 @@ use crate::profile::{DiskProfile, Interface, Profile, SsdProfile};
 use crate::serve::floor::Pace;
 use crate::serve::served::{Ailment, Served, Zone};
 use crate::ssd::Ssd;
+use crate::ssd::pages::Pages;
 use crate::ssd::precondition::{SEED, State};
 use crate::time::Ns;
 
@@ -143,6 +144,8 @@ impl Served for Turning {
 struct Flash {
     ssd: Ssd,
     profile: SsdProfile,
+    /// What lay where after the first preconditioning, which takes long; later ones put it back.
+    used: Option<Vec<Pages>>,
 }
 
 impl Flash {
@@ -152,6 +155,7 @@ impl Flash {
         Self {
             ssd,
             profile: profile.clone(),
+            used: None,
         }
     }
 }
@@ -200,9 +204,14 @@ impl Served for Flash {
 
     fn be(&mut self, at: Ns, state: State) -> Result<(), String> {
         self.rest(at);
-        self.ssd.erase(&self.profile);
-        if state == State::Steady {
-            self.ssd.precondition(SEED);
+        match (state, &self.used) {
+            (State::Initial, _) => self.ssd.erase(&self.profile),
+            (State::Steady, Some(used)) => self.ssd.put_back(used),
+            (State::Steady, None) => {
+                self.ssd.erase(&self.profile);
+                self.ssd.precondition(SEED);
+                self.used = Some(self.ssd.copied_pages());
+            }
         }
         Ok(())
     }

@@ -37,6 +37,7 @@ functions! {
     options_set_create_if_missing: (Handle, u8);
     options_increase_parallelism: (Handle, c_int);
     options_optimize_level_style_compaction: (Handle, u64);
+    options_set_use_direct_reads: (Handle, u8);
     readoptions_create: () -> Handle;
     readoptions_destroy: (Handle);
     writeoptions_create: () -> Handle;

@@ -76,8 +76,14 @@ impl Library {
     /// Open the database in a folder, a new one if there is none.
     ///
     /// Options are those of YCSB's binding, but for `memtables_b`, the memory for what is not
-    /// written yet, of which sizes of files and levels follow: 512 MiB there.
-    pub fn open(&self, folder: &Path, memtables_b: u64) -> Result<Database<'_>, String> {
+    /// written yet, of which sizes of files and levels follow: 512 MiB there. With `direct_reads`,
+    /// only RocksDB's own cache keeps what was read, not the kernel.
+    pub fn open(
+        &self,
+        folder: &Path,
+        memtables_b: u64,
+        direct_reads: bool,
+    ) -> Result<Database<'_>, String> {
         let f = &self.functions;
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as c_int);
         let path = c_string(folder);
@@ -87,6 +93,7 @@ impl Library {
             (f.options_set_create_if_missing)(options, 1);
             (f.options_increase_parallelism)(options, cores);
             (f.options_optimize_level_style_compaction)(options, memtables_b);
+            (f.options_set_use_direct_reads)(options, direct_reads.into());
             let opened = self.called(|error| (f.open)(options, path.as_ptr(), error));
             (f.options_destroy)(options);
             Ok(Database {

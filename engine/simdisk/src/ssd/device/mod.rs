@@ -124,6 +124,24 @@ impl Ssd {
         }
     }
 
+    /// A copy of what lies where on each die, for [`Ssd::put_back`].
+    pub fn copied_pages(&self) -> Vec<Pages> {
+        self.dies.iter().map(|die| die.pages.clone()).collect()
+    }
+
+    /// Put back what [`Ssd::copied_pages`] copied from this drive. Takes no time, draws and counts
+    /// nothing.
+    ///
+    /// # Panics
+    /// If something is under way: call it before the first command, or after a reset.
+    pub fn put_back(&mut self, copied: &[Pages]) {
+        self.assert_at_rest();
+        assert_eq!(self.dies.len(), copied.len(), "of another drive");
+        for (pages, copy) in self.all_pages().zip(copied) {
+            pages.clone_from(copy);
+        }
+    }
+
     /// What lies where on each die.
     pub(super) fn all_pages(&mut self) -> impl Iterator<Item = &mut Pages> {
         self.dies.iter_mut().map(|die| &mut die.pages)
