@@ -2,12 +2,13 @@
 
 A campaign of 900 trials is 6,700 small files. In one they take a sixth of the bytes, because the
 tables of one kind stand side by side and have much in common. A large table of power is left out,
-where its raw trace makes the same bytes again.
+where its raw trace makes the same bytes again; a raw trace has its bytes without base64 (`apart`).
 """
 
 from __future__ import annotations
 
 import filecmp
+import io
 import lzma
 import os
 import shutil
@@ -20,6 +21,7 @@ from tempfile import TemporaryDirectory
 from fsgreen import absence, paths
 from fsgreen.durable import whole
 from fsgreen.errors import FsgreenError
+from fsgreen.pipeline.apart import put_together, taken_apart
 from fsgreen.progress import progress
 
 UNREADABLE = (
@@ -30,6 +32,11 @@ UNREADABLE = (
 
 
 TABLE, RAW = "power.parquet", "power.raw"
+APART = f"{RAW}.apart"
+"""A raw trace that was taken apart."""
+
+LARGEST_B = 1 << 28
+"""Up to this size a raw trace is taken apart: that takes five times as much memory."""
 
 LARGE_B = 1 << 13
 """From this size on a table of power is left out: at ten samples a second it is a third of a pack,
@@ -43,8 +50,8 @@ def pack(campaign: str) -> Path:
     is being written is left out. The dictionary of xz has 64 MiB (its preset 9): with it, traces at
     kilohertz are a tenth smaller than by default, and packing takes 700 MB of memory.
 
-    Raises FsgreenError if there is no such campaign, or a file of a trial is not the one that was
-    recorded.
+    Raises FsgreenError if there is no such campaign, a file of a trial is not the one that was
+    recorded, or an older fsgreen has unpacked a pack of this one here.
     """
     # It takes pandas along, which a run of the pipeline with nothing to do is spared.
     from fsgreen.trial import list_trials
@@ -58,7 +65,17 @@ def pack(campaign: str) -> Path:
     names = sorted(_names(folder), key=lambda name: (name.name, name))
     with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True, preset=9) as tar:
         for name in progress(names, f"packing {campaign}", "files"):
-            if not _is_made_again(folder / name):
+            if name.name == APART:
+                raise FsgreenError(
+                    f"{name} is no file of a campaign: an older fsgreen unpacked it",
+                    where=folder,
+                    next_step=f"rm {folder / name}",
+                )
+            if (apart := _apart(folder / name)) is not None:
+                member = _nobodys(tarfile.TarInfo(str(name.with_name(APART))))
+                member.size = len(apart)
+                tar.addfile(member, io.BytesIO(apart))
+            elif not _is_made_again(folder / name):
                 tar.add(folder / name, str(name), filter=_nobodys)
     return file
 
@@ -107,6 +124,12 @@ def _names(folder: Path) -> Iterator[PurePosixPath]:
         folders[:] = [name for name in folders if not name.endswith(".partial")]
         inside = PurePosixPath(Path(place).relative_to(folder))
         yield from (inside / name for name in files if not name.endswith(".partial"))
+
+
+def _apart(file: Path) -> bytes | None:
+    if file.name != RAW or file.stat().st_size > LARGEST_B:
+        return None
+    return taken_apart(file.read_bytes())
 
 
 def _is_made_again(file: Path) -> bool:
@@ -161,11 +184,17 @@ def _extract(file: Path, into: Path) -> None:
                 name = PurePosixPath(member.name)
                 if not member.isfile() or name.is_absolute() or ".." in name.parts:
                     raise tarfile.TarError(f"{name} is no file of a campaign")
+                if name.name == APART and (member.issparse() or member.size > LARGEST_B):
+                    raise tarfile.TarError(f"{name} is larger than any that was taken apart")
                 content = tar.extractfile(member)
                 assert content is not None
                 (into / name).parent.mkdir(parents=True, exist_ok=True)
-                with (into / name).open("xb") as written:
-                    shutil.copyfileobj(content, written)
+                if name.name == APART:
+                    with (into / name).with_name(RAW).open("xb") as written:
+                        written.write(put_together(content.read()))
+                else:
+                    with (into / name).open("xb") as written:
+                        shutil.copyfileobj(content, written)
             while stream.read(1 << 20):  # the check of all bytes stands at their end
                 pass
         if not (into / paths.PLAN).is_file():

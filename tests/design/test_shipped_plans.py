@@ -159,6 +159,12 @@ SHIPPED = {
         "4234faf48216bada5c40b64b5a5c57ffa798f6b3745811e8a4c1ee76b99e4306",
         "781ce88d5b631c0bf91a47a0015da7cc107015a24595b1ae06caba92730b613b",
     ),
+    "sun14-guest-today": (
+        "sun14",
+        "guest_today",
+        "df5446d3c9ddebff53d01365081ed871f4097d53d35186b9a271fd793bc0c929",
+        "7a25a822439e8936e78e786ab6807a88b66190816aded6d331437f143e4976e1",
+    ),
     "linux-io-uring": (
         "linux-io-uring",
         "campaign",
@@ -182,6 +188,12 @@ SHIPPED = {
         "away",
         "3bbc743df7ca5a991f648252647515451d5d63a3aee5089745068765a28eac6f",
         "54c22d22d33024dfda375018212d3ad25f3e00d0eb7769425b6880a9aa8af4b9",
+    ),
+    "greenfs08-real": (
+        "greenfs08",
+        "real",
+        "d6685e776304a3bb0c8e729b08492fdc33c61fb945072d324875f9cffebbe496",
+        "233af10b37d617ca5d7d796f03186c4464a9c603d3edaa7040f5f656fcf47ab5",
     ),
 }
 

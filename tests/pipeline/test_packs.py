@@ -89,6 +89,32 @@ def test_a_large_table_is_left_out_where_its_raw_trace_makes_it(folder: Path, la
     assert read(folder) == before
 
 
+def test_a_raw_trace_of_bytes_is_packed_without_base64_and_comes_out_as_it_was(
+    folder: Path,
+) -> None:
+    raw = trials_of(folder)[0] / packs.RAW
+    raw.write_bytes(
+        b'{"t": 1.0, "m": "disk", "b64": "AAEC/w=="}\n{"t": 2.0, "m": "disk", "b": "x"}\n'
+    )
+    record = raw.with_name("trial.json")
+    said = json.loads(record.read_text())
+    record.write_text(json.dumps(said | {"files": said["files"] | {packs.RAW: sha256_of(raw)}}))
+    names = names_in(packs.pack("c"))
+    assert f"trials/{raw.parent.name}/{packs.APART}" in names
+    assert f"trials/{raw.parent.name}/{packs.RAW}" not in names
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+def test_a_trace_that_an_older_fsgreen_unpacked_is_named(folder: Path) -> None:
+    """It would be twice in the pack, which nobody could unpack."""
+    (trials_of(folder)[0] / packs.APART).write_bytes(b"apart")
+    with pytest.raises(FsgreenError, match="an older fsgreen") as told:
+        packs.pack("c")
+    assert str(told.value.next_step).startswith("rm ")
+
+
 def test_a_table_that_its_raw_trace_makes_otherwise_is_packed(
     folder: Path, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,7 +244,15 @@ def link(member: tarfile.TarInfo) -> None:
     member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
 
 
-@pytest.mark.parametrize("change", [escaping, absolute, link])
+def large_apart(member: tarfile.TarInfo) -> None:
+    member.name, member.size = packs.APART, packs.LARGEST_B + 1
+
+
+def huge_apart(member: tarfile.TarInfo) -> None:
+    member.name, member.size = packs.APART, 1 << 62
+
+
+@pytest.mark.parametrize("change", [escaping, absolute, link, large_apart, huge_apart])
 def test_a_pack_from_anybody_writes_below_its_campaign_only(
     folder: Path, tmp_path: Path, change: Callable[[tarfile.TarInfo], None]
 ) -> None:
@@ -229,7 +263,7 @@ def test_a_pack_from_anybody_writes_below_its_campaign_only(
         tar.addfile(member)
         change(member)
         tar.addfile(member)
-    with pytest.raises(FsgreenError, match="is no file of a campaign"):
+    with pytest.raises(FsgreenError, match=r"is no file of a campaign|is larger than any"):
         packs.unpack("c")
     assert not folder.exists()
     assert not list(tmp_path.rglob("*escaped*"))
