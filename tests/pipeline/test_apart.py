@@ -20,7 +20,8 @@ def line(chunk: bytes) -> bytes:
 def test_a_trace_comes_back_to_the_byte(chunks: list[bytes], cut: bytes) -> None:
     raw = b"".join(map(line, chunks)) + cut
     apart = taken_apart(raw)
-    assert apart is None or put_together(apart) == raw
+    assert apart is not None
+    assert put_together(apart) == raw
 
 
 def test_what_was_base64_is_bytes() -> None:
