@@ -76,7 +76,12 @@ def free_devices(folder: Path, lock_fd: int) -> list[str]:
         queue = Queue(device)
         queue.limit_loop()
         queue.set_number("read_ahead_kb", READ_AHEAD_KIB)
-        commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
+        try:
+            commands.run(["losetup", "--detach", f"/dev/{device}"], lock_fd=lock_fd)
+        except FsgreenError:
+            if _behind(device, folder):
+                raise
+            # Its last user has just ended, and it detached by itself.
         waiting = "" if _is_detached(device, folder) else " (goes when its last user ends)"
         done.append(f"detached {device}{waiting}")
     return done

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from loops import levels, need
 
-from fsgreen.devices import guard, image, imagevolume, mounts
+from fsgreen.devices import blockdev, guard, image, imagevolume, mounts
 from fsgreen.devices.queue import Queue
 from fsgreen.devices.volume import ROTATING
 from fsgreen.errors import FsgreenError
@@ -123,7 +123,8 @@ def test_why_nothing_can_be_discarded_is_known_of_each_disk(
 def test_holes_in_the_image_are_written_before_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     with open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed:
         bed.restore()
-        file = image_of(Path("/dev/shm"))
+        file = blockdev.backing_file(bed.device_name() or "")
+        assert file is not None
         os.truncate(file, SIZE_B - 4096)
         os.truncate(file, SIZE_B)
         assert list(image.holes(file, SIZE_B)) == [(SIZE_B - 4096, SIZE_B)]
@@ -166,8 +167,10 @@ def test_writes_that_the_kernel_did_not_count_are_an_error() -> None:
 def test_nothing_is_written_on_a_mounted_device() -> None:
     with open_testbed("loop", in_memory=True, size_b=SIZE_B) as bed:
         device = Path(bed.prepare(levels("ext4")).device or "")
+        file = blockdev.backing_file(device.name)
+        assert file is not None
         with pytest.raises(FsgreenError, match="is mounted on"):
-            guard.open_to_overwrite(device, image_of(Path("/dev/shm")))
+            guard.open_to_overwrite(device, file)
 
 
 @pytest.mark.loop
