@@ -2,7 +2,8 @@
 
 A campaign of 900 trials is 6,700 small files. In one they take a sixth of the bytes, because the
 tables of one kind stand side by side and have much in common. A large table of power is left out,
-where its raw trace makes the same bytes again; a raw trace has its bytes without base64 (`apart`).
+where its raw trace makes the same bytes again. A raw trace has its bytes without base64 (`apart`),
+the other tables have no compression of their own (`plain`).
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ import lzma
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from fsgreen import absence, paths
-from fsgreen.durable import whole
+from fsgreen.durable import sha256_of, whole
 from fsgreen.errors import FsgreenError
 from fsgreen.pipeline.apart import put_together, taken_apart
+from fsgreen.pipeline.plain import made_plain, made_small
 from fsgreen.progress import progress
 
 UNREADABLE = (
@@ -32,11 +35,16 @@ UNREADABLE = (
 
 
 TABLE, RAW = "power.parquet", "power.raw"
-APART = f"{RAW}.apart"
-"""A raw trace that was taken apart."""
+APART, PLAIN = ".apart", ".plain"
+"""What is added to the name of a raw trace that was taken apart, and of a table made plain."""
+
+IN_PACK: dict[str, Callable[[bytes], bytes | None]] = {APART: taken_apart, PLAIN: made_plain}
+OUT_OF_PACK: dict[str, Callable[[bytes], bytes]] = {APART: put_together, PLAIN: made_small}
 
 LARGEST_B = 1 << 28
-"""Up to this size a raw trace is taken apart: that takes five times as much memory."""
+"""Up to this size a file is changed for its pack: that takes five times as much memory."""
+
+PRESET = 9 | lzma.PRESET_EXTREME
 
 LARGE_B = 1 << 13
 """From this size on a table of power is left out: at ten samples a second it is a third of a pack,
@@ -48,7 +56,8 @@ def pack(campaign: str) -> Path:
 
     The same traces make the same bytes, by one version of liblzma and one of PyArrow. A trial that
     is being written is left out. The dictionary of xz has 64 MiB (its preset 9): with it, traces at
-    kilohertz are a tenth smaller than by default, and packing takes 700 MB of memory.
+    kilohertz are a tenth smaller than by default, and packing takes 700 MB of memory. Its longer
+    search makes them 3 % smaller still.
 
     Raises FsgreenError if there is no such campaign, a file of a trial is not the one that was
     recorded, or an older fsgreen has unpacked a pack of this one here.
@@ -63,18 +72,24 @@ def pack(campaign: str) -> Path:
         trial.verify()
     file.parent.mkdir(parents=True, exist_ok=True)
     names = sorted(_names(folder), key=lambda name: (name.name, name))
-    with whole(file) as partial, tarfile.open(partial, "w:xz", dereference=True, preset=9) as tar:
+    with (
+        whole(file) as partial,
+        lzma.open(partial, "wb", preset=PRESET) as stream,
+        tarfile.open(fileobj=stream, mode="w", dereference=True) as tar,
+    ):
         for name in progress(names, f"packing {campaign}", "files"):
-            if name.name == APART:
+            if name.suffix in IN_PACK:
                 raise FsgreenError(
                     f"{name} is no file of a campaign: an older fsgreen unpacked it",
                     where=folder,
                     next_step=f"rm {folder / name}",
                 )
-            if (apart := _apart(folder / name)) is not None:
-                member = _nobodys(tarfile.TarInfo(str(name.with_name(APART))))
-                member.size = len(apart)
-                tar.addfile(member, io.BytesIO(apart))
+            form = _form(folder / name)
+            changed = IN_PACK[form]((folder / name).read_bytes()) if form else None
+            if changed is not None:
+                member = _nobodys(tarfile.TarInfo(f"{name}{form}"))
+                member.size = len(changed)
+                tar.addfile(member, io.BytesIO(changed))
             elif not _is_made_again(folder / name):
                 tar.add(folder / name, str(name), filter=_nobodys)
     return file
@@ -100,8 +115,8 @@ def unpack(campaign: str) -> Path:
     beside = file.with_name(f".{campaign}.partial")
     shutil.rmtree(beside, ignore_errors=True)
     try:
-        _extract(file, beside)
-        _make_tables(beside, file)
+        made = [*_extract(file, beside), *_make_tables(beside)]
+        _compare_with_records(made, file)
         if changed := [
             name for name in _names(beside) if _is_another(folder / name, beside / name)
         ]:
@@ -126,10 +141,19 @@ def _names(folder: Path) -> Iterator[PurePosixPath]:
         yield from (inside / name for name in files if not name.endswith(".partial"))
 
 
-def _apart(file: Path) -> bytes | None:
-    if file.name != RAW or file.stat().st_size > LARGEST_B:
+def _form(file: Path) -> str | None:
+    """Return what is added to the name of a file that is changed for its pack.
+
+    None of one that is packed as it is: so is a table that no record could be compared with.
+    """
+    if file.stat().st_size > LARGEST_B:
         return None
-    return taken_apart(file.read_bytes())
+    if file.name == RAW:
+        return APART
+    if file.suffix == ".parquet" and file.name != TABLE:
+        with suppress(FsgreenError):
+            return PLAIN if file.name in _recorded(file.parent) else None
+    return None
 
 
 def _is_made_again(file: Path) -> bool:
@@ -146,26 +170,43 @@ def _is_made_again(file: Path) -> bool:
     return False
 
 
-def _make_tables(folder: Path, pack: Path) -> None:
-    """Make the tables of power that a pack leaves out, and compare them with the records."""
+def _make_tables(folder: Path) -> list[Path]:
+    """Make the tables of power that a pack leaves out, and return them."""
     lacking = [raw for raw in sorted(folder.rglob(RAW)) if not raw.with_name(TABLE).exists()]
     if not lacking:
-        return
+        return []
     from fsgreen.meters.core.rawtrace import write_parsed
-    from fsgreen.trial import read_trial, sha256_of
 
+    made = []
     for raw in progress(lacking, "making tables of power", "trials"):
-        table, recorded = raw.with_name(TABLE), read_trial(raw.parent, copy=True).record.files
-        if TABLE not in recorded:  # a trial that failed before it had one
-            continue
-        write_parsed(raw, table)
-        if sha256_of(table) != recorded[TABLE]:
-            raise FsgreenError(
-                f"{table.relative_to(folder)} comes out as other bytes than it was measured",
-                where=pack,
-                next_step="take the packages of requirements.lock, PyArrow above all: "
-                "./run environment",
-            )
+        if TABLE in _recorded(raw.parent):  # a trial that failed early may have none
+            write_parsed(raw, raw.with_name(TABLE))
+            made.append(raw.with_name(TABLE))
+    return made
+
+
+def _recorded(folder: Path) -> Mapping[str, str]:
+    """Return the SHA-256 of each file of a trial by its name, as it was recorded."""
+    from fsgreen.trial import read_trial
+
+    return read_trial(folder, copy=True).record.files
+
+
+def _compare_with_records(made: list[Path], pack: Path) -> None:
+    """Compare files that were made again with the records of their trials.
+
+    Raises FsgreenError if one has other bytes.
+    """
+    for folder, files in groupby(sorted(made), key=lambda file: file.parent):
+        recorded = _recorded(folder)
+        for file in files:
+            if sha256_of(file) != recorded.get(file.name):
+                raise FsgreenError(
+                    f"{folder.name}/{file.name} comes out as other bytes than it was measured",
+                    where=pack,
+                    next_step="take the packages of requirements.lock, PyArrow above all: "
+                    "./run environment",
+                )
 
 
 def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -176,25 +217,29 @@ def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _extract(file: Path, into: Path) -> None:
-    """Write all files of a pack, which may come from anybody."""
+def _extract(file: Path, into: Path) -> list[Path]:
+    """Write all files of a pack, which may come from anybody; return those tables it had plain."""
+    tables = []
     try:
         with lzma.open(file) as stream, tarfile.open(fileobj=stream) as tar:
             for member in tar:
                 name = PurePosixPath(member.name)
                 if not member.isfile() or name.is_absolute() or ".." in name.parts:
                     raise tarfile.TarError(f"{name} is no file of a campaign")
-                if name.name == APART and (member.issparse() or member.size > LARGEST_B):
-                    raise tarfile.TarError(f"{name} is larger than any that was taken apart")
+                change = OUT_OF_PACK.get(name.suffix)
+                if change is not None and (member.issparse() or member.size > LARGEST_B):
+                    raise tarfile.TarError(f"{name} is larger than any that was changed")
                 content = tar.extractfile(member)
                 assert content is not None
-                (into / name).parent.mkdir(parents=True, exist_ok=True)
-                if name.name == APART:
-                    with (into / name).with_name(RAW).open("xb") as written:
-                        written.write(put_together(content.read()))
-                else:
-                    with (into / name).open("xb") as written:
+                target = into / (name if change is None else name.with_suffix(""))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as written:
+                    if change is None:
                         shutil.copyfileobj(content, written)
+                    else:
+                        written.write(change(content.read()))
+                if name.suffix == PLAIN:
+                    tables.append(target)
             while stream.read(1 << 20):  # the check of all bytes stands at their end
                 pass
         if not (into / paths.PLAN).is_file():
@@ -206,6 +251,7 @@ def _extract(file: Path, into: Path) -> None:
             next_step="git checkout -- data/store, then ./run reproduce (shipped traces); "
             "else pack them again where they were measured",
         ) from error
+    return tables
 
 
 def _is_another(there: Path, packed: Path) -> bool:

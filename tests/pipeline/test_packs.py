@@ -100,16 +100,41 @@ def test_a_raw_trace_of_bytes_is_packed_without_base64_and_comes_out_as_it_was(
     said = json.loads(record.read_text())
     record.write_text(json.dumps(said | {"files": said["files"] | {packs.RAW: sha256_of(raw)}}))
     names = names_in(packs.pack("c"))
-    assert f"trials/{raw.parent.name}/{packs.APART}" in names
+    assert f"trials/{raw.parent.name}/{packs.RAW}{packs.APART}" in names
     assert f"trials/{raw.parent.name}/{packs.RAW}" not in names
     before = read(taken_away(folder))
     packs.unpack("c")
     assert read(folder) == before
 
 
+def test_tables_are_packed_without_their_compression_and_come_out_as_they_were(
+    folder: Path,
+) -> None:
+    """xz makes no smaller what Zstandard has compressed: half of a pack were latencies."""
+    trial = trials_of(folder)[0].name
+    names = names_in(packs.pack("c"))
+    assert f"trials/{trial}/ops.parquet{packs.PLAIN}" in names
+    assert f"trials/{trial}/ops.parquet" not in names
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+def test_a_plain_table_that_comes_out_otherwise_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of PyArrow may write other bytes."""
+    packs.pack("c")
+    taken_away(folder)
+    monkeypatch.setitem(packs.OUT_OF_PACK, packs.PLAIN, lambda plain: plain)
+    with pytest.raises(FsgreenError, match="comes out as other bytes"):
+        packs.unpack("c")
+    assert not folder.exists()
+
+
 def test_a_trace_that_an_older_fsgreen_unpacked_is_named(folder: Path) -> None:
     """It would be twice in the pack, which nobody could unpack."""
-    (trials_of(folder)[0] / packs.APART).write_bytes(b"apart")
+    (trials_of(folder)[0] / f"{packs.RAW}{packs.APART}").write_bytes(b"apart")
     with pytest.raises(FsgreenError, match="an older fsgreen") as told:
         packs.pack("c")
     assert str(told.value.next_step).startswith("rm ")
@@ -173,9 +198,8 @@ def test_a_trial_that_is_being_written_is_left_out(folder: Path) -> None:
     whole = sorted(read(folder))
     (folder / "trials/.b01-003.partial").mkdir()
     (folder / "trials/.b01-003.partial/power.raw").write_bytes(b"half")
-    packs.pack("c")
-    with tarfile.open(paths.packed("c")) as tar:
-        assert sorted(tar.getnames()) == whole
+    names = names_in(packs.pack("c"))
+    assert sorted(name.removesuffix(packs.PLAIN) for name in names) == whole
 
 
 def test_trials_that_were_measured_since_stay_and_missing_ones_come_back(folder: Path) -> None:
@@ -245,15 +269,23 @@ def link(member: tarfile.TarInfo) -> None:
 
 
 def large_apart(member: tarfile.TarInfo) -> None:
-    member.name, member.size = packs.APART, packs.LARGEST_B + 1
+    member.name, member.size = "power.raw.apart", packs.LARGEST_B + 1
 
 
 def no_apart(member: tarfile.TarInfo) -> None:
-    member.name = packs.APART
+    member.name = "power.raw.apart"
 
 
 def huge_apart(member: tarfile.TarInfo) -> None:
-    member.name, member.size = packs.APART, 1 << 62
+    member.name, member.size = "power.raw.apart", 1 << 62
+
+
+def no_plain(member: tarfile.TarInfo) -> None:
+    member.name = "ops.parquet.plain"
+
+
+def large_plain(member: tarfile.TarInfo) -> None:
+    member.name, member.size = "ops.parquet.plain", packs.LARGEST_B + 1
 
 
 @pytest.mark.parametrize(
@@ -265,6 +297,8 @@ def huge_apart(member: tarfile.TarInfo) -> None:
         (no_apart, "are not apart here"),
         (large_apart, "is larger than any"),
         (huge_apart, "is larger than any"),
+        (no_plain, "no table of a trial"),
+        (large_plain, "is larger than any"),
     ],
 )
 def test_a_pack_from_anybody_writes_below_its_campaign_only(
