@@ -3,7 +3,7 @@
 A campaign of 900 trials is 6,700 small files. In one they take a sixth of the bytes, because the
 tables of one kind stand side by side and have much in common. A large table of power is left out,
 where its raw trace makes the same bytes again. A raw trace has its bytes without base64 (`apart`),
-the other tables have no compression of their own (`plain`).
+and tables other than those of power have no compression of their own (`plain`).
 """
 
 from __future__ import annotations
@@ -38,11 +38,15 @@ TABLE, RAW = "power.parquet", "power.raw"
 APART, PLAIN = ".apart", ".plain"
 """What is added to the name of a raw trace that was taken apart, and of a table made plain."""
 
-IN_PACK: dict[str, Callable[[bytes], bytes | None]] = {APART: taken_apart, PLAIN: made_plain}
-OUT_OF_PACK: dict[str, Callable[[bytes], bytes]] = {APART: put_together, PLAIN: made_small}
+INTO: dict[str, Callable[[bytes], bytes | None]] = {APART: taken_apart, PLAIN: made_plain}
+"""What makes the contents that a pack has of a file; None if the file is packed as it is."""
+
+OUT_OF: dict[str, Callable[[bytes], bytes]] = {APART: put_together, PLAIN: made_small}
+"""What makes the file again of the contents that a pack has."""
 
 LARGEST_B = 1 << 28
-"""Up to this size a file is changed for its pack: that takes five times as much memory."""
+"""Up to this size a file is changed for its pack; a raw trace then takes five times as much memory.
+"""
 
 PRESET = 9 | lzma.PRESET_EXTREME
 
@@ -78,16 +82,15 @@ def pack(campaign: str) -> Path:
         tarfile.open(fileobj=stream, mode="w", dereference=True) as tar,
     ):
         for name in progress(names, f"packing {campaign}", "files"):
-            if name.suffix in IN_PACK:
+            if _original(name) is not None:
                 raise FsgreenError(
                     f"{name} is no file of a campaign: an older fsgreen unpacked it",
                     where=folder,
-                    next_step=f"rm {folder / name}",
+                    next_step=f"fsgreen unpack {campaign}, then: "
+                    f"find {folder} -name '*{name.suffix}' -delete",
                 )
-            form = _form(folder / name)
-            changed = IN_PACK[form]((folder / name).read_bytes()) if form else None
-            if changed is not None:
-                member = _nobodys(tarfile.TarInfo(f"{name}{form}"))
+            if (changed := _changed(folder, name)) is not None:
+                member = _nobodys(tarfile.TarInfo(f"{name}{_suffix(name)}"))
                 member.size = len(changed)
                 tar.addfile(member, io.BytesIO(changed))
             elif not _is_made_again(folder / name):
@@ -102,7 +105,7 @@ def unpack(campaign: str) -> Path:
     is broken off.
 
     Raises FsgreenError if there is no pack, it is damaged, a file that was changed is in the way,
-    or a table that was left out comes out as other bytes.
+    or a table comes out as other bytes than it was measured.
     """
     folder, file = paths.raw(campaign), paths.packed(campaign)
     if not file.is_file():
@@ -116,7 +119,7 @@ def unpack(campaign: str) -> Path:
     shutil.rmtree(beside, ignore_errors=True)
     try:
         made = [*_extract(file, beside), *_make_tables(beside)]
-        _compare_with_records(made, file)
+        _compare_with_records(made, beside, file)
         if changed := [
             name for name in _names(beside) if _is_another(folder / name, beside / name)
         ]:
@@ -141,25 +144,49 @@ def _names(folder: Path) -> Iterator[PurePosixPath]:
         yield from (inside / name for name in files if not name.endswith(".partial"))
 
 
-def _form(file: Path) -> str | None:
-    """Return what is added to the name of a file that is changed for its pack.
-
-    None of one that is packed as it is: so is a table that no record could be compared with.
-    """
-    if file.stat().st_size > LARGEST_B:
-        return None
-    if file.name == RAW:
+def _suffix(name: PurePosixPath) -> str | None:
+    """Return what is added to the name of a file of this name, if it is changed for its pack."""
+    if name.name == RAW:
         return APART
-    if file.suffix == ".parquet" and file.name != TABLE:
-        with suppress(FsgreenError):
-            return PLAIN if file.name in _recorded(file.parent) else None
-    return None
+    return PLAIN if name.suffix == ".parquet" and name.name != TABLE else None
+
+
+def _original(name: PurePosixPath) -> PurePosixPath | None:
+    """Return the name of the file of which a pack has this; None if it has the file as it is."""
+    original = name.with_suffix("")
+    return original if _suffix(original) == name.suffix else None
+
+
+def _changed(folder: Path, name: PurePosixPath) -> bytes | None:
+    """Return the contents that a pack has of a file; None if the file is packed as it is."""
+    file, suffix = folder / name, _suffix(name)
+    if suffix is None or file.stat().st_size > LARGEST_B:
+        return None
+    if suffix == PLAIN and not _is_as_recorded(file):
+        return None  # Nothing could be compared with what comes out.
+    changed = INTO[suffix](file.read_bytes())
+    return None if changed is None or len(changed) > LARGEST_B else changed
+
+
+def _recorded(folder: Path) -> Mapping[str, str]:
+    """Return the SHA-256 of each file of a trial by its name, as it was recorded."""
+    from fsgreen.trial import read_trial
+
+    return read_trial(folder, copy=True).record.files
+
+
+def _is_as_recorded(file: Path) -> bool:
+    with suppress(FsgreenError):
+        return _recorded(file.parent).get(file.name) == sha256_of(file)
+    return False
 
 
 def _is_made_again(file: Path) -> bool:
     """Return whether a file is a large table of power that its raw trace makes to the byte."""
     raw = file.with_name(RAW)
     if file.name != TABLE or file.stat().st_size < LARGE_B or not raw.is_file():
+        return False
+    if not _is_as_recorded(file):
         return False
     from fsgreen.meters.core.rawtrace import write_parsed
 
@@ -185,28 +212,33 @@ def _make_tables(folder: Path) -> list[Path]:
     return made
 
 
-def _recorded(folder: Path) -> Mapping[str, str]:
-    """Return the SHA-256 of each file of a trial by its name, as it was recorded."""
-    from fsgreen.trial import read_trial
-
-    return read_trial(folder, copy=True).record.files
-
-
-def _compare_with_records(made: list[Path], pack: Path) -> None:
+def _compare_with_records(made: list[Path], folder: Path, pack: Path) -> None:
     """Compare files that were made again with the records of their trials.
 
-    Raises FsgreenError if one has other bytes.
+    Raises FsgreenError if one has other bytes, or is in no record.
     """
-    for folder, files in groupby(sorted(made), key=lambda file: file.parent):
-        recorded = _recorded(folder)
+    for trial, files in groupby(sorted(made), key=lambda file: file.parent):
+        try:
+            recorded = _recorded(trial)
+        except FsgreenError as error:
+            raise _no_whole_pack(pack, error.what) from error
         for file in files:
             if sha256_of(file) != recorded.get(file.name):
                 raise FsgreenError(
-                    f"{folder.name}/{file.name} comes out as other bytes than it was measured",
+                    f"{file.relative_to(folder)} comes out as other bytes than it was measured",
                     where=pack,
-                    next_step="take the packages of requirements.lock, PyArrow above all: "
-                    "./run environment",
+                    next_step="unpack it with the PyArrow with which it was packed, that of "
+                    "requirements.lock at the time: ./run environment",
                 )
+
+
+def _no_whole_pack(pack: Path, why: object) -> FsgreenError:
+    return FsgreenError(
+        f"this is no whole pack of traces: {why}",
+        where=pack,
+        next_step="git checkout -- data/store, then ./run reproduce (shipped traces); "
+        "else pack them again where they were measured",
+    )
 
 
 def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -218,7 +250,7 @@ def _nobodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _extract(file: Path, into: Path) -> list[Path]:
-    """Write all files of a pack, which may come from anybody; return those tables it had plain."""
+    """Write all files of a pack, which may come from anybody; return the tables plain in it."""
     tables = []
     try:
         with lzma.open(file) as stream, tarfile.open(fileobj=stream) as tar:
@@ -226,31 +258,26 @@ def _extract(file: Path, into: Path) -> list[Path]:
                 name = PurePosixPath(member.name)
                 if not member.isfile() or name.is_absolute() or ".." in name.parts:
                     raise tarfile.TarError(f"{name} is no file of a campaign")
-                change = OUT_OF_PACK.get(name.suffix)
-                if change is not None and (member.issparse() or member.size > LARGEST_B):
+                original = _original(name)
+                if original is not None and (member.issparse() or member.size > LARGEST_B):
                     raise tarfile.TarError(f"{name} is larger than any that was changed")
                 content = tar.extractfile(member)
                 assert content is not None
-                target = into / (name if change is None else name.with_suffix(""))
+                target = into / (original or name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with target.open("xb") as written:
-                    if change is None:
+                    if original is None:
                         shutil.copyfileobj(content, written)
                     else:
-                        written.write(change(content.read()))
-                if name.suffix == PLAIN:
+                        written.write(OUT_OF[name.suffix](content.read()))
+                if original is not None and name.suffix == PLAIN:
                     tables.append(target)
             while stream.read(1 << 20):  # the check of all bytes stands at their end
                 pass
         if not (into / paths.PLAN).is_file():
             raise tarfile.TarError(f"it has no {paths.PLAN}")
     except UNREADABLE as error:
-        raise FsgreenError(
-            f"this is no whole pack of traces: {error}",
-            where=file,
-            next_step="git checkout -- data/store, then ./run reproduce (shipped traces); "
-            "else pack them again where they were measured",
-        ) from error
+        raise _no_whole_pack(file, error) from error
     return tables
 
 

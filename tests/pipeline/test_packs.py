@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -126,18 +127,67 @@ def test_a_plain_table_that_comes_out_otherwise_is_told(
     """Another version of PyArrow may write other bytes."""
     packs.pack("c")
     taken_away(folder)
-    monkeypatch.setitem(packs.OUT_OF_PACK, packs.PLAIN, lambda plain: plain)
-    with pytest.raises(FsgreenError, match="comes out as other bytes"):
+    monkeypatch.setitem(packs.OUT_OF, packs.PLAIN, lambda plain: plain)
+    with pytest.raises(FsgreenError, match=r"trials/.*/host\.parquet comes out as other bytes"):
         packs.unpack("c")
     assert not folder.exists()
 
 
-def test_a_trace_that_an_older_fsgreen_unpacked_is_named(folder: Path) -> None:
+def recorded_invalid(folder: Path) -> Path:
+    """A trial that was set aside, with its record and its tables."""
+    return Path(shutil.copytree(trials_of(folder)[0], folder / "invalid" / "b01-001.1"))
+
+
+def test_a_table_that_differs_from_its_record_is_packed_as_it_is(folder: Path) -> None:
+    """Only trials that count are verified: else the whole campaign could not be unpacked."""
+    trial = recorded_invalid(folder)
+    shutil.copyfile(trial / "host.parquet", trial / "ops.parquet")
+    assert "invalid/b01-001.1/ops.parquet" in names_in(packs.pack("c"))
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+def test_a_table_without_a_record_is_packed_as_it_is(folder: Path) -> None:
+    trial = recorded_invalid(folder)
+    (trial / "trial.json").unlink()
+    assert "invalid/b01-001.1/ops.parquet" in names_in(packs.pack("c"))
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+def test_a_table_that_is_too_large_when_plain_is_packed_as_it_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pack of it would be refused."""
+    monkeypatch.setattr(packs, "LARGEST_B", max(map(len, read(folder).values())))
+    monkeypatch.setitem(packs.INTO, packs.PLAIN, lambda table: bytes(packs.LARGEST_B + 1))
+    packs.pack("c")
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
+@pytest.mark.parametrize("name", ["power.raw.apart", "ops.parquet.plain"])
+def test_what_an_older_fsgreen_unpacked_is_named(folder: Path, name: str) -> None:
     """It would be twice in the pack, which nobody could unpack."""
-    (trials_of(folder)[0] / f"{packs.RAW}{packs.APART}").write_bytes(b"apart")
+    packs.pack("c")
+    (trials_of(folder)[0] / name).write_bytes(b"apart")
     with pytest.raises(FsgreenError, match="an older fsgreen") as told:
         packs.pack("c")
-    assert str(told.value.next_step).startswith("rm ")
+    unpack, _, find = str(told.value.next_step).partition(", then: ")
+    assert unpack == "fsgreen unpack c"
+    subprocess.run(find, shell=True, check=True)
+    packs.pack("c")
+
+
+def test_a_file_of_ones_own_may_end_as_they_do(folder: Path) -> None:
+    (folder / "notes.plain").write_bytes(b"mine")
+    packs.pack("c")
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
 
 
 def test_a_table_that_its_raw_trace_makes_otherwise_is_packed(
@@ -286,6 +336,21 @@ def no_plain(member: tarfile.TarInfo) -> None:
 
 def large_plain(member: tarfile.TarInfo) -> None:
     member.name, member.size = "ops.parquet.plain", packs.LARGEST_B + 1
+
+
+def test_a_plain_table_without_a_record_is_told(folder: Path) -> None:
+    packs.pack("c")
+    taken_away(folder)
+    inside = paths.packed("c").with_name("inside")
+    with tarfile.open(paths.packed("c")) as tar:
+        tar.extractall(inside, filter="data")
+    for record in inside.rglob("trial.json"):
+        record.unlink()
+    with tarfile.open(paths.packed("c"), "w:xz") as tar:
+        tar.add(inside, ".")
+    with pytest.raises(FsgreenError, match="no whole pack"):
+        packs.unpack("c")
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,25 @@ def test_garbage_is_told_or_is_a_table(data: st.DataObject) -> None:
 
 
 def test_a_table_of_more_values_than_a_trial_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = plain.made_plain(written(latencies()))
+    table = written(latencies())
+    made = plain.made_plain(table)
     monkeypatch.setattr(plain, "LARGEST_VALUES", 100)
+    assert plain.made_plain(table) is None
     with pytest.raises(ValueError, match="more values"):
         plain.made_small(made or b"")
+
+
+def test_a_table_that_is_compressed_in_a_pack_is_told() -> None:
+    """A few bytes could become any number of them."""
+    with pytest.raises(ValueError, match="is compressed"):
+        plain.made_small(written(latencies()))
+
+
+def test_how_tables_of_trials_are_written_stays() -> None:
+    """Packs that ship come out with these options only: others need another suffix in packs."""
+    assert SMALL == {
+        "compression": "zstd",
+        "compression_level": 9,
+        "use_dictionary": False,
+        "write_statistics": False,
+    }
