@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,7 +20,7 @@ use greenfs::volume::{Flash, New};
 const SIZE_B: usize = 1 << 20;
 
 /// Memory that is shared with the kernel: all of a file, which is closed at once.
-struct Memory(*mut u8);
+struct Memory(*mut u8, usize);
 
 impl Memory {
     fn of(path: &Path, is_changed: bool) -> Self {
@@ -29,21 +30,22 @@ impl Memory {
             true => libc::PROT_READ | libc::PROT_WRITE,
             false => libc::PROT_READ,
         };
+        let size_b = file.metadata().expect("it is open").len() as usize;
         let none = std::ptr::null_mut();
         // SAFETY: the kernel chooses a place where nothing is.
         let memory =
-            unsafe { libc::mmap(none, SIZE_B, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+            unsafe { libc::mmap(none, size_b, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         assert_ne!(memory, libc::MAP_FAILED);
-        Self(memory.cast())
+        Self(memory.cast(), size_b)
     }
 
     fn read(&self) -> Vec<u8> {
         // SAFETY: the memory is as large as that, and nobody changes it meanwhile.
-        unsafe { std::slice::from_raw_parts(self.0, SIZE_B) }.to_vec()
+        unsafe { std::slice::from_raw_parts(self.0, self.1) }.to_vec()
     }
 
     fn write(&self, at: usize, byte: u8) {
-        assert!(at < SIZE_B);
+        assert!(at < self.1);
         // SAFETY: it is within the memory, which was made to be changed.
         unsafe { self.0.add(at).write(byte) };
     }
@@ -52,7 +54,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         // SAFETY: nothing refers to it any more.
-        unsafe { libc::munmap(self.0.cast(), SIZE_B) };
+        unsafe { libc::munmap(self.0.cast(), self.1) };
     }
 }
 
@@ -139,6 +141,90 @@ fn what_memory_of_an_earlier_mount_changes_is_not_hidden() {
     write(&home, "later", 2);
     home.umount();
     home.same_trees("flash", "remote");
+}
+
+/// What is read again the kernel keeps, with its attributes: it would go on showing what was.
+#[test]
+fn what_is_read_again_shows_what_memory_and_programs_changed() {
+    let Some(mut home) = Home::new("again") else {
+        return;
+    };
+    home.mount(&[]);
+    let file = home.mnt("file");
+    fs::write(&file, [0; 8192]).expect("it is writable");
+    let read = || {
+        let read = [(); 3].map(|()| fs::read(&file).expect("it is there"));
+        assert!(read.iter().all(|again| *again == read[0]));
+        read[0].clone()
+    };
+    for byte in 1..4 {
+        assert_eq!(read()[0], byte - 1);
+        let memory = Memory::of(&file, true);
+        for change in [byte, byte + 50, byte] {
+            memory.write(0, change);
+            // Without root, the kernel asks for all, and memory is a part of that.
+            assert_eq!(read()[0], change);
+        }
+        drop(memory);
+        assert_eq!(read()[0], byte);
+        let program = OpenOptions::new().write(true).open(&file);
+        let program = program.expect("it is writable");
+        for change in [byte + 10, byte + 20] {
+            program.write_all_at(&[change], 5000).expect("it is");
+            assert_eq!(read()[5000], change);
+        }
+        drop(program);
+        assert_eq!(read()[5000], byte + 20);
+    }
+    home.umount();
+}
+
+/// The time of the last change alone: asked for more, the kernel asks again after any read.
+fn modified_ns(path: &Path) -> i64 {
+    let path = CString::new(path.as_os_str().as_bytes()).expect("it is a path");
+    // SAFETY: all of it are numbers, and the path ends with a zero.
+    let found = unsafe {
+        let mut found: libc::statx = std::mem::zeroed();
+        let told = libc::statx(
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            0,
+            libc::STATX_MTIME,
+            &raw mut found,
+        );
+        assert_eq!(told, 0);
+        found
+    };
+    found.stx_mtime.tv_sec * 1_000_000_000 + i64::from(found.stx_mtime.tv_nsec)
+}
+
+/// What was built of it would not be built again.
+#[test]
+fn the_time_is_shown_at_which_memory_changed_a_file() {
+    let Some(mut home) = Home::new("time") else {
+        return;
+    };
+    home.mount(&[]);
+    let (file, on_flash) = (home.mnt("file"), home.at("flash/file"));
+    fs::write(&file, [0; 8192]).expect("it is writable");
+    // The kernel asks once more for attributes of what was just made.
+    thread::sleep(Duration::from_secs(2));
+    let before = modified_ns(&file);
+    let memory = Memory::of(&file, true);
+    memory.write(4096, 1);
+    if modified_ns(&on_flash) == before {
+        return eprintln!(
+            "skipped: needs root, passthrough of FUSE (Linux 6.9), and flash in no tmpfs"
+        );
+    }
+    // It keeps attributes of others for twice as long as this.
+    let is_shown = (0..300).any(|_| {
+        thread::sleep(Duration::from_secs(1));
+        modified_ns(&file) == modified_ns(&on_flash)
+    });
+    assert!(is_shown);
+    drop(memory);
+    home.umount();
 }
 
 /// Most programs open files so that they could change them: the remote would keep a version for each time.

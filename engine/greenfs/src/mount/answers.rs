@@ -11,9 +11,12 @@ use fuser::{
 use crate::mount::errors::errno;
 use crate::mount::handles::Listing;
 
-/// Names change here alone, and the kernel sees it. Attributes also change as files are written to.
+/// Names change here alone, and the kernel sees it.
 pub const NAMES_LAST: Duration = Duration::from_secs(3600);
-pub const ATTRIBUTES_LAST: Duration = Duration::from_secs(1);
+
+/// Attributes of files do, too, unless memory changes them or they are brought meanwhile.
+pub const ATTRIBUTES_LAST: Duration = Duration::from_secs(600);
+pub const ATTRIBUTES_CHANGE: Duration = Duration::from_secs(1);
 
 /// That a name stands for nothing. One that was made but could not be shown, as when too many files
 /// are open, is seen after that.
@@ -38,32 +41,36 @@ const NOTHING: FileAttr = FileAttr {
     flags: 0,
 };
 
+/// Attributes, and for how long the kernel need not ask for them again.
+pub type Lasting = (FileAttr, Duration);
+
 pub fn entry(reply: ReplyEntry, result: io::Result<FileAttr>) {
-    entry_for(reply, result.map(|found| (found, NAMES_LAST)));
+    let found = result.map(|found| (found, ATTRIBUTES_CHANGE));
+    entry_for(reply, found.map(|found| (found, NAMES_LAST)));
 }
 
 /// The kernel does not ask again for a name that stands for nothing.
-pub fn entry_or_none(reply: ReplyEntry, result: io::Result<Option<FileAttr>>) {
+pub fn entry_or_none(reply: ReplyEntry, result: io::Result<Option<Lasting>>) {
     let found = result.map(|found| match found {
         Some(found) => (found, NAMES_LAST),
-        None => (NOTHING, NOTHING_LASTS),
+        None => ((NOTHING, ATTRIBUTES_CHANGE), NOTHING_LASTS),
     });
     entry_for(reply, found);
 }
 
 /// For how long the name stands for it comes with what was found.
-pub fn entry_for(reply: ReplyEntry, result: io::Result<(FileAttr, Duration)>) {
+pub fn entry_for(reply: ReplyEntry, result: io::Result<(Lasting, Duration)>) {
     match result {
-        Ok((found, lasts)) => {
-            reply.entry_with_ttls(&ATTRIBUTES_LAST, &lasts, &found, Generation(0));
+        Ok(((found, lasts), name_lasts)) => {
+            reply.entry_with_ttls(&lasts, &name_lasts, &found, Generation(0));
         }
         Err(error) => reply.error(errno(&error)),
     }
 }
 
-pub fn attributes(reply: ReplyAttr, result: &io::Result<FileAttr>) {
+pub fn attributes(reply: ReplyAttr, result: &io::Result<Lasting>) {
     match result {
-        Ok(found) => reply.attr(&ATTRIBUTES_LAST, found),
+        Ok((found, lasts)) => reply.attr(lasts, found),
         Err(error) => reply.error(errno(error)),
     }
 }

@@ -18,6 +18,10 @@ const MODE: u32 = 0o7777;
 /// Blocks of files are counted in these. Bytes.
 const BLOCK_B: u64 = 512;
 
+/// So much programs had better read and write at once, as each write is a question of the kernel: the C library
+/// takes 4 KiB of other file systems, and 8 KiB of those that ask for more. Bytes.
+const AT_ONCE_B: u32 = 1 << 16;
+
 /// What a program changes of a node.
 pub struct Wish {
     pub mode: Option<u32>,
@@ -118,7 +122,7 @@ pub fn attributes(id: NodeId, found: &libc::stat64) -> FileAttr {
         gid: found.st_gid,
         // As the kernel's new_encode_dev has it.
         rdev: (minor & 0xff) | (major << 8) | ((minor & !0xff) << 12),
-        blksize: found.st_blksize as u32,
+        blksize: AT_ONCE_B.max(found.st_blksize as u32),
         flags: 0,
     }
 }

@@ -1,7 +1,6 @@
 //! The life of a mount, from its first look at flash to the last synchronisation.
 
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -34,7 +33,7 @@ use crate::mount::sleeper::Sleeper;
 use crate::mount::spins::Spins;
 use crate::mount::standing::{Phase, Standings};
 use crate::mount::tending;
-use crate::mount::tree::Tree;
+use crate::mount::tree::{Known, Tree};
 use crate::mount::turns::Turns;
 use crate::mount::uses::Uses;
 use crate::power::Power;
@@ -135,7 +134,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let handles = Arc::<Handles>::default();
     let uses = Arc::<Uses>::default();
     let past = remote.as_ref().map(asked);
-    let (copied, copies) = mpsc::channel();
+    let (known, to_forget) = mpsc::channel();
     let router = Router {
         past: past.map(|remote| Past::new(remote, Arc::clone(&handles))),
         tree: Arc::new(Tree {
@@ -146,7 +145,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
             uses: settings.flash_most_b.map(|_| Arc::clone(&uses)),
             is_root,
             has_passthrough: AtomicBool::new(is_root),
-            copied,
+            known,
         }),
     };
     let bound = Bound {
@@ -173,7 +172,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     config.n_threads = Some(THREADS);
     let session = Session::new(router, &at, &config).map_err(failed)?;
     let notifier = session.notifier();
-    thread::spawn(move || forget_all(&notifier, &copies));
+    thread::spawn(move || forget_all(&notifier, &to_forget));
     let serving = thread::spawn(move || {
         // It ends when somebody has unmounted it.
         let result = session.run();
@@ -227,13 +226,17 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Have the kernel forget what it copied for itself of files that it reads on flash, too: programs change those
-/// through memory without a word, and would be shown the copy.
-fn forget_all(notifier: &Notifier, copies: &Receiver<(INodeNo, Range<u64>)>) {
-    for (inode, range) in copies {
-        let length = range.end - range.start;
+/// Have the kernel forget what it knows of files that it reads on flash, too: programs change those through
+/// memory without a word, and would be shown what was.
+fn forget_all(notifier: &Notifier, to_forget: &Receiver<(INodeNo, Known)>) {
+    for (inode, known) in to_forget {
+        let (offset, length) = match known {
+            // Before the beginning there are no data.
+            Known::Attributes => (-1, 0),
+            Known::Data(range) => (range.start as i64, (range.end - range.start) as i64),
+        };
         // It fails if nothing was kept.
-        let _ = notifier.inval_inode(inode, range.start as i64, length as i64);
+        let _ = notifier.inval_inode(inode, offset, length);
     }
 }
 

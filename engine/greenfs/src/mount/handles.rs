@@ -1,6 +1,6 @@
 //! Files and folders that programs have open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -42,6 +42,9 @@ pub fn is_shared(way: &Way, is_read_write: bool) -> bool {
     matches!(way, Way::Through(_)) && is_read_write
 }
 
+/// Of so many files it is remembered that they were opened, then anew.
+const READ_MOST: usize = 10_000;
+
 struct Opens {
     handles: Vec<u64>,
     way: Way,
@@ -52,6 +55,8 @@ struct Table {
     next: u64,
     files: HashMap<u64, Arc<Open>>,
     nodes: HashMap<NodeId, Opens>,
+    /// Files that were opened to be read.
+    read_before: HashSet<NodeId>,
     listings: HashMap<u64, Listing>,
 }
 
@@ -100,6 +105,15 @@ impl Handles {
 
     pub fn read(&self, handle: u64, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
         read_at(&self.file(handle)?.file, offset, most_b)
+    }
+
+    /// Whether a file that is opened to be read was so before, as far as that is remembered.
+    pub fn is_opened_again(&self, id: NodeId) -> bool {
+        let mut table = self.table();
+        if table.read_before.len() >= READ_MOST {
+            table.read_before.clear();
+        }
+        !table.read_before.insert(id)
     }
 
     /// An open file of a node, which may have no name any more.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use fuser::{FileAttr, FileType, INodeNo, RenameFlags, Request};
 
 use crate::branch::folder::Folder;
+use crate::mount::answers::{ATTRIBUTES_CHANGE, ATTRIBUTES_LAST, Lasting};
 use crate::mount::attributes::{Wish, attributes, device};
 use crate::mount::errors::error;
 use crate::mount::handles::Listing;
@@ -20,17 +21,28 @@ const NAME_MOST_B: usize = 255;
 
 impl Tree {
     /// What a name stands for, if for anything: flash knows every name.
-    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<Option<FileAttr>> {
+    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<Option<Lasting>> {
         if name.len() > NAME_MOST_B {
             return Err(error(libc::ENAMETOOLONG));
         }
         let flash = self.shared.flash();
         let id = flash.lookup(node(parent)?, name);
-        id.map(|id| self.attributes(&flash, id)).transpose()
+        id.map(|id| self.lasting(&flash, id)).transpose()
     }
 
-    pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {
-        self.attributes(&self.shared.flash(), node(inode)?)
+    pub fn look_at(&self, inode: INodeNo) -> io::Result<Lasting> {
+        self.lasting(&self.shared.flash(), node(inode)?)
+    }
+
+    fn lasting(&self, flash: &Flash<Folder>, id: NodeId) -> io::Result<Lasting> {
+        let found = self.attributes(flash, id)?;
+        let changes = flash.part(id).is_some() || flash.is_shared(id);
+        // Of a folder the kernel may take an answer that it got late for the last word.
+        let lasts = match changes || found.kind == FileType::Directory {
+            true => ATTRIBUTES_CHANGE,
+            false => ATTRIBUTES_LAST,
+        };
+        Ok((found, lasts))
     }
 
     pub fn change(&self, inode: INodeNo, handle: Option<u64>, wish: &Wish) -> io::Result<FileAttr> {

@@ -13,17 +13,20 @@ use fuser::{
 };
 
 use crate::branch::folder::Folder;
-use crate::mount::answers::ATTRIBUTES_LAST;
+use crate::mount::answers::ATTRIBUTES_CHANGE;
 use crate::mount::attributes::attributes;
 use crate::mount::errors::errno;
 use crate::mount::handles::{Open, Way, is_shared};
-use crate::mount::tree::{Tree, node};
+use crate::mount::tree::{Known, Tree, node};
 use crate::protocol::NodeId;
 use crate::sys;
 use crate::volume::Flash;
 
 /// Of files that are open for writing here, whatever the programs may.
 const OWNERS: u32 = 0o600;
+
+/// Up to this size the kernel asks for a file that is read again. Bytes.
+const SMALL_B: u64 = 128 << 10;
 
 const SYNCHRONOUS: i32 = libc::O_SYNC | libc::O_DSYNC;
 
@@ -35,9 +38,11 @@ impl Tree {
     pub fn open(&self, inode: INodeNo, flags: i32, reply: ReplyOpen) {
         // Nothing of it is given up before it counts as open.
         let mut flash = self.shared.flash();
-        let opened = self
-            .open_file(&mut flash, inode, flags)
-            .and_then(|open| self.opened(&mut flash, open, flags, |file| reply.open_backing(file)));
+        let opened = self.open_file(&mut flash, inode, flags).and_then(|open| {
+            let is_kept = self.is_kept(&flash, &open, flags)?;
+            let backing = |file: &File| reply.open_backing(file);
+            self.opened(&mut flash, open, flags, (!is_kept).then_some(backing))
+        });
         drop(flash);
         match opened {
             Err(error) => reply.error(errno(&error)),
@@ -63,10 +68,11 @@ impl Tree {
             Err(error) => return reply.error(errno(&error)),
         };
         let open = (id, file, false);
-        let opened = self.opened(&mut flash, open, flags, |file| reply.open_backing(file));
+        let backing = Some(|file: &File| reply.open_backing(file));
+        let opened = self.opened(&mut flash, open, flags, backing);
         drop(flash);
         self.standings.poke();
-        let (lasts, generation) = (&ATTRIBUTES_LAST, Generation(0));
+        let (lasts, generation) = (&ATTRIBUTES_CHANGE, Generation(0));
         match opened {
             Err(error) => reply.error(errno(&error)),
             Ok(Ready(handle, flags, Way::Asking)) => {
@@ -76,6 +82,20 @@ impl Tree {
                 reply.created_passthrough(lasts, &found, generation, handle, flags, &backing);
             }
         }
+    }
+
+    /// Whether the kernel is to ask for a file and keep what it is told: one that is opened to be read, is small,
+    /// and was opened so before. Of a file that it reads on flash, it asks for attributes after each read.
+    fn is_kept(
+        &self,
+        flash: &Flash<Folder>,
+        (id, file, _): &(NodeId, File, bool),
+        flags: i32,
+    ) -> io::Result<bool> {
+        // It would not see what memory changes on flash.
+        let can_be = flags & libc::O_ACCMODE == libc::O_RDONLY && !flash.is_shared(*id);
+        let is_again = can_be && self.handles.is_opened_again(*id);
+        Ok(is_again && file.metadata()?.len() <= SMALL_B)
     }
 
     /// Open a file. Also returns whether it is not whole.
@@ -115,13 +135,13 @@ impl Tree {
         Ok((id, file, attributes))
     }
 
-    /// Remember an open file. `backing` lets the kernel at it.
+    /// Remember an open file. `backing` lets the kernel at it; without, the kernel asks.
     fn opened(
         &self,
         flash: &mut Flash<Folder>,
         (id, file, is_part): (NodeId, File, bool),
         flags: i32,
-        backing: impl FnOnce(&File) -> io::Result<BackingId>,
+        backing: Option<impl FnOnce(&File) -> io::Result<BackingId>>,
     ) -> io::Result<Ready> {
         let access = flags & libc::O_ACCMODE;
         let (is_for_writing, is_read_write) = (access != libc::O_RDONLY, access == libc::O_RDWR);
@@ -137,15 +157,20 @@ impl Tree {
             uses.open(id);
         }
         let has_passthrough = self.has_passthrough.load(Ordering::Relaxed) && !is_part;
+        let backing = backing.filter(|_| has_passthrough);
         let (handle, way) = self.handles.add(open, |file| {
             // Flash on what cannot be passed through is read by asking.
-            match has_passthrough.then(|| backing(file)) {
+            match backing.map(|backing| backing(file)) {
                 Some(Ok(backing)) => Way::Through(Arc::new(backing)),
                 _ => Way::Asking,
             }
         });
         let first = match is_shared(&way, is_read_write) {
-            true => flash.begin_sharing(id),
+            true => {
+                // Whoever listens ends with the mount.
+                let _ = self.known.send((INodeNo(id.0), Known::Attributes));
+                flash.begin_sharing(id)
+            }
             false => Ok(None),
         };
         if first.is_err() {

@@ -15,7 +15,7 @@ use crate::branch::OWN;
 use crate::branch::past::{self, Spot};
 use crate::branch::store::Store;
 use crate::clock;
-use crate::mount::answers::NAMES_LAST;
+use crate::mount::answers::{ATTRIBUTES_CHANGE, Lasting, NAMES_LAST};
 use crate::mount::attributes::{opened, unchanging};
 use crate::mount::calendar;
 use crate::mount::errors::{error, gone};
@@ -119,7 +119,7 @@ impl Past {
     }
 
     /// Returns what a name stands for, and for how long it does.
-    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<(FileAttr, Duration)> {
+    pub fn look_up(&self, parent: INodeNo, name: &OsStr) -> io::Result<(Lasting, Duration)> {
         let place = match (parent.0 == ROOT.0, name.to_str()) {
             (true, Some(OWN)) => Place::Own,
             (true, _) => return Err(gone()),
@@ -139,13 +139,13 @@ impl Past {
             true => NAMES_LAST,
             false => Duration::ZERO,
         };
-        Ok((found, lasts))
+        Ok(((found, ATTRIBUTES_CHANGE), lasts))
     }
 
-    pub fn look_at(&self, inode: INodeNo) -> io::Result<FileAttr> {
+    pub fn look_at(&self, inode: INodeNo) -> io::Result<Lasting> {
         let (mut found, _) = self.attributes(&self.places.place(inode)?)?;
         found.ino = inode;
-        Ok(found)
+        Ok((found, ATTRIBUTES_CHANGE))
     }
 
     /// Without the number. Also returns whether they are so for good.

@@ -17,13 +17,13 @@ use fuser::{
 
 use crate::branch::OWN;
 use crate::mount::answers::{
-    attributes, data, empty, entry, entry_for, entry_or_none, handle, listing, offset, space,
-    written,
+    ATTRIBUTES_CHANGE, attributes, data, empty, entry, entry_for, entry_or_none, handle, listing,
+    offset, space, written,
 };
 use crate::mount::attributes::Wish;
 use crate::mount::past::Past;
 use crate::mount::places::is_past;
-use crate::mount::tree::Tree;
+use crate::mount::tree::{Known, Tree};
 use crate::protocol::ROOT;
 use crate::sys;
 
@@ -144,7 +144,8 @@ impl Filesystem for Router {
         };
         let handle = handle.map(|handle| handle.0);
         self.act(self.tree.must_bring_for(inode, &wish), move |tree| {
-            attributes(reply, &tree.change(inode, handle, &wish));
+            let changed = tree.change(inode, handle, &wish);
+            attributes(reply, &changed.map(|found| (found, ATTRIBUTES_CHANGE)));
         });
     }
 
@@ -281,7 +282,8 @@ impl Filesystem for Router {
                 let is_kept = owner.is_none() && self.tree.handles.is_passed_through(handle);
                 reply.data(&here);
                 if is_kept {
-                    let _ = self.tree.copied.send((inode, offset..offset + size as u64));
+                    let range = offset..offset + size as u64;
+                    let _ = self.tree.known.send((inode, Known::Data(range)));
                 }
             }
             Err(error) => data(reply, &Err(error)),

@@ -35,8 +35,15 @@ pub struct Tree {
     pub is_root: bool,
     /// Whether the kernel may read flash itself.
     pub has_passthrough: AtomicBool,
-    /// Ranges of files of which the kernel is to forget its own copy.
-    pub copied: Sender<(INodeNo, Range<u64>)>,
+    /// What the kernel is to forget of files.
+    pub known: Sender<(INodeNo, Known)>,
+}
+
+/// What the kernel knows of a file.
+pub enum Known {
+    Attributes,
+    /// Its own copy of this range.
+    Data(Range<u64>),
 }
 
 /// What flash has under a number; what the remote had before cannot be changed.

@@ -33,6 +33,11 @@ impl<S: Store> Flash<S> {
         Ok(self.first_durable(id, 0))
     }
 
+    /// Whether memory may change a file without a word.
+    pub fn is_shared(&self, id: NodeId) -> bool {
+        self.shared.contains_key(&id)
+    }
+
     /// It has closed it, and may have changed any of it; and may go on, for its memory stays.
     pub fn end_sharing(&mut self, id: NodeId) -> io::Result<()> {
         self.leave_shared(id);
