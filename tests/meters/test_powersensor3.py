@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 from fast_meters import parsed, powersensor3_stream
-from wattsup_texts import dialogue
+from wattsup_texts import dialogue, told
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.core.readings import Readings
@@ -94,19 +94,6 @@ def failing(port):
     return caught.value.what
 
 
-def told(expected, *script):
-    """What an opening that fails says; where the machine stood still, it is opened again."""
-
-    def attempt():
-        try:
-            with dialogue(*script) as port:
-                return failing(port)
-        except AssertionError as error:  # it gave up before the script's end
-            return str(error)
-
-    return until_calm(attempt, lambda said: expected in said)
-
-
 def test_missing_port_is_named():
     assert "missing" in failing("/dev/serial/by-id/no-such-meter")
 
@@ -116,12 +103,12 @@ def test_missing_port_is_named():
 def test_meter_that_does_not_answer_is_silent(command):
     script = list(OPENING[: ["X", "V", "R"].index(command)])
     expected = f"the meter is silent: no reply to {command} within 1 s"
-    assert expected in told(expected, *script, (command, ""))
+    assert expected in told(failing, expected, *script, (command, ""))
 
 
 @pytest.mark.usefixtures("impatient")
 def test_port_with_another_language_speaks_garbage():
-    assert "garbage" in told("garbage", ("X", "#v,-,8,1,0;\r\n"))
+    assert "garbage" in told(failing, "garbage", ("X", "#v,-,8,1,0;\r\n"))
 
 
 def test_settings_without_their_end_are_garbage():
@@ -147,7 +134,7 @@ def test_settings_that_cannot_be_used_are_refused(sensors, message):
 
 @pytest.mark.usefixtures("impatient")
 def test_meter_without_samples_is_refused():
-    assert "no samples" in told("no samples", *OPENING[:-2], ("S", ""), STOP)
+    assert "no samples" in told(failing, "no samples", *OPENING[:-2], ("S", ""), STOP)
 
 
 @pytest.mark.usefixtures("impatient")

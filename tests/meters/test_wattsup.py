@@ -1,7 +1,7 @@
 from contextlib import closing, suppress
 
 import pytest
-from wattsup_texts import HEADER, VERSION, dialogue, record
+from wattsup_texts import HEADER, VERSION, dialogue, record, told
 
 from fsgreen.errors import FsgreenError
 from fsgreen.meters.wattsup import driver as wattsup_driver
@@ -87,19 +87,6 @@ def failing(port):
     return caught.value.what
 
 
-def told(expected, *script):
-    """What an opening that fails says; where the machine stood still, it is opened again."""
-
-    def attempt():
-        try:
-            with dialogue(*script) as port:
-                return failing(port)
-        except AssertionError as error:  # it gave up before the script's end
-            return str(error)
-
-    return until_calm(attempt, lambda said: expected in said)
-
-
 def test_missing_port_is_named():
     assert "missing" in failing("/dev/serial/by-id/no-such-meter")
 
@@ -123,13 +110,13 @@ def test_port_without_an_answer_is_silent(monkeypatch):
 @pytest.mark.parametrize("noise", ["\xff\xfe~" * 20, "hello\r\n", "#v,-,8,1,0;", "#v,-,1,1;"])
 def test_port_with_another_language_speaks_garbage(monkeypatch, noise):
     monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
-    assert "garbage" in told("garbage", STOP, ("#V,R,0;", noise))
+    assert "garbage" in told(failing, "garbage", STOP, ("#V,R,0;", noise))
 
 
 def test_meter_without_readings_is_refused(monkeypatch):
     monkeypatch.setattr(wattsup_driver, "REPLY_S", 1.0)
     mute = [(f"#L,W,3,E,{r},1;", "") for r in ("0", "-", "")]
-    assert "no readings" in told("no readings", *OPENING[:3], *mute)
+    assert "no readings" in told(failing, "no readings", *OPENING[:3], *mute)
 
 
 def test_failed_opening_leaves_the_port_free(monkeypatch):

@@ -6,6 +6,8 @@ import threading
 import tty
 from contextlib import contextmanager
 
+from tests.patience import until_calm
+
 VERSION = "#v,-,8,1,0,5,0,7,8,20090101,0;\r\n"
 COLUMNS = "W,V,A,WH,Cost,WH/Mo,Cost/Mo,Wmax,Vmax,Amax,Wmin,Vmin,Amin,PF,DC,PC,Hz,VA"
 HEADER = f"#h,-,18,{COLUMNS};\r\n"
@@ -72,3 +74,16 @@ def dialogue(*pairs):
         for descriptor in (master, slave, wake):
             os.close(descriptor)
     assert not problems, problems
+
+
+def told(failing, expected, *script):
+    """What `failing` says of a port; where the machine stood still, of another one."""
+
+    def attempt():
+        try:
+            with dialogue(*script) as port:
+                return failing(port)
+        except AssertionError as error:  # it gave up before the script's end
+            return str(error)
+
+    return until_calm(attempt, lambda said: expected in said)

@@ -16,6 +16,12 @@ from fsgreen.trial import sha256_of
 __all__ = ["folder"]
 
 
+def comes_out_as_it_was(folder: Path) -> None:
+    before = read(taken_away(folder))
+    packs.unpack("c")
+    assert read(folder) == before
+
+
 @pytest.fixture
 def large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A trial whose raw trace makes its table, which is large enough to be left out."""
@@ -41,9 +47,7 @@ def made_as(monkeypatch: pytest.MonkeyPatch, begin: str) -> None:
 def test_a_large_table_is_left_out_where_its_raw_trace_makes_it(folder: Path, large: Path) -> None:
     """Of traces of kilohertz, tables were most of what a clone had to fetch."""
     assert f"trials/{large.name}/{packs.TABLE}" not in names_in(packs.pack("c"))
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_raw_trace_of_bytes_is_packed_without_base64_and_comes_out_as_it_was(
@@ -59,9 +63,7 @@ def test_a_raw_trace_of_bytes_is_packed_without_base64_and_comes_out_as_it_was(
     names = names_in(packs.pack("c"))
     assert f"trials/{raw.parent.name}/{packs.RAW}{packs.APART}" in names
     assert f"trials/{raw.parent.name}/{packs.RAW}" not in names
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_tables_are_packed_without_their_compression_and_come_out_as_they_were(
@@ -72,9 +74,7 @@ def test_tables_are_packed_without_their_compression_and_come_out_as_they_were(
     names = names_in(packs.pack("c"))
     assert f"trials/{trial}/ops.parquet{packs.PLAIN}" in names
     assert f"trials/{trial}/ops.parquet" not in names
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_plain_table_that_comes_out_otherwise_is_told(
@@ -99,18 +99,14 @@ def test_a_table_that_differs_from_its_record_is_packed_as_it_is(folder: Path) -
     trial = recorded_invalid(folder)
     shutil.copyfile(trial / "host.parquet", trial / "ops.parquet")
     assert "invalid/b01-001.1/ops.parquet" in names_in(packs.pack("c"))
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_table_without_a_record_is_packed_as_it_is(folder: Path) -> None:
     trial = recorded_invalid(folder)
     (trial / "trial.json").unlink()
     assert "invalid/b01-001.1/ops.parquet" in names_in(packs.pack("c"))
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_table_that_is_too_large_when_plain_is_packed_as_it_is(
@@ -120,9 +116,7 @@ def test_a_table_that_is_too_large_when_plain_is_packed_as_it_is(
     monkeypatch.setattr(packs, "LARGEST_B", max(map(len, read(folder).values())))
     monkeypatch.setitem(packs.INTO, packs.PLAIN, lambda table: bytes(packs.LARGEST_B + 1))
     packs.pack("c")
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 @pytest.mark.parametrize("name", ["power.raw.apart", "ops.parquet.plain"])
@@ -141,9 +135,7 @@ def test_what_an_older_fsgreen_unpacked_is_named(folder: Path, name: str) -> Non
 def test_a_file_of_ones_own_may_end_as_they_do(folder: Path) -> None:
     (folder / "notes.plain").write_bytes(b"mine")
     packs.pack("c")
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_table_that_its_raw_trace_makes_otherwise_is_packed(
@@ -160,9 +152,7 @@ def test_a_trial_that_never_had_a_table_comes_out_without_one(folder: Path, larg
     record.write_text(json.dumps(said))
     (large / packs.TABLE).unlink()
     packs.pack("c")
-    before = read(taken_away(folder))
-    packs.unpack("c")
-    assert read(folder) == before
+    comes_out_as_it_was(folder)
 
 
 def test_a_table_that_comes_out_otherwise_is_told(
