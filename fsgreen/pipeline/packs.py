@@ -49,6 +49,7 @@ LARGEST_B = 1 << 28
 """
 
 PRESET = 9 | lzma.PRESET_EXTREME
+"""How xz packs: with its largest dictionary, and a longer search."""
 
 LARGE_B = 1 << 13
 """From this size on a table of power is left out: at ten samples a second it is a third of a pack,
@@ -184,9 +185,8 @@ def _is_as_recorded(file: Path) -> bool:
 def _is_made_again(file: Path) -> bool:
     """Return whether a file is a large table of power that its raw trace makes to the byte."""
     raw = file.with_name(RAW)
-    if file.name != TABLE or file.stat().st_size < LARGE_B or not raw.is_file():
-        return False
-    if not _is_as_recorded(file):
+    is_large = file.name == TABLE and file.stat().st_size >= LARGE_B
+    if not (is_large and raw.is_file() and _is_as_recorded(file)):
         return False
     from fsgreen.meters.core.rawtrace import write_parsed
 
