@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from fsgreen.progress import progress
+
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -36,9 +38,10 @@ def interleaved(ways: Mapping[K, Callable[[], T]], rounds: int) -> dict[K, list[
     Every other round goes backwards, so that a drift of the machine favours no way.
     """
     results: dict[K, list[T]] = {name: [] for name in ways}
-    for nth in range(rounds):
-        for name in list(ways)[:: 1 if nth % 2 == 0 else -1]:
-            results[name].append(ways[name]())
+    forth = list(ways)
+    turns = [name for nth in range(rounds) for name in (forth, forth[::-1])[nth % 2]]
+    for name in progress(turns, "measuring", "run"):
+        results[name].append(ways[name]())
     return results
 
 

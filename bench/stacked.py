@@ -245,13 +245,13 @@ def main() -> None:
             },
             asked.rounds,
         )
-    print_row(HEAD, WIDTHS)
+    digits = DIGITS if asked.programs else DIGITS[:-1]
+    widths = WIDTHS[: 1 + len(digits)]
+    print_row(HEAD[: len(widths)], widths)
     for name, works in found.items():
-        spreads = [Spread.of(values) for values in zip(*map(astuple, works), strict=True)]
-        texts = [
-            f"{spread:.{d}f}" for spread, d in zip(spreads[: len(DIGITS)], DIGITS, strict=True)
-        ]
-        print_row((name, *texts), WIDTHS)
+        values = list(zip(*map(astuple, works), strict=True))[: len(digits)]
+        texts = [f"{Spread.of(some):.{d}f}" for some, d in zip(values, digits, strict=True)]
+        print_row((name, *texts), widths)
     if has_mergerfs:
         compare(found, "cycle_cpu_us", MERGED, "at most", 1)
         compare(found, "creates_per_s", MERGED, "at least", 1)

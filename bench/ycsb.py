@@ -1,7 +1,8 @@
 """Whether our YCSB does what YCSB's own client does on RocksDB, as fast, in one run.
 
 YCSB's core and RocksDB's Java library come from Maven Central; a table of one class in bench/java
-joins them. Both work on databases of the same records with the same options, by turns. On C, where
+joins them. Both work with the same options, by turns: on A and B each on a database of its own with
+the same records, on C both on ours, as each has merged its files in its own way. On C, where
 nothing is written, they should agree within 10 %: where the kernel's memory answers, the clients'
 own processor time decides; with direct reads, as of a database larger than memory, the device does
 mostly. On A and B both read a record before they replace it; `blind` is ours without that. `a read`
@@ -38,6 +39,8 @@ READS = {"a": 0.5, "b": 0.95, "c": 1.0}
 CASES = (("a", False), ("b", False), ("c", False), ("c", True))
 """A workload, and whether reads are direct."""
 
+OURS, THEIRS = "ours", "theirs"
+
 AGREE = 0.10
 HEAD = (
     "workload x threads",
@@ -72,13 +75,14 @@ def main() -> None:
     asked = arguments()
     with tempfile.TemporaryDirectory(dir=asked.directory, prefix="ycsb-") as place:
         folder = Path(place)
-        theirs = client(folder, asked.records)
-        run([*theirs, "-load", "-p", f"recordcount={asked.records}"])
-        ours = [PROGRAM, *own_options(folder, asked.records)]
-        run([required(PROGRAM), "load", *ours[1:]])
+        ours, theirs = own_options(folder, asked.records), client(folder, asked.records)
+        own, their = (folder / name for name in (OURS, THEIRS))
+        run([*theirs, *on(their), "-load", "-p", f"recordcount={asked.records}"])
+        run([required(PROGRAM), "load", *ours])
         print_row(HEAD, WIDTHS)
         for (mix, direct), threads in product(CASES, (1, 4)):
-            compare(mix, threads, direct, ours[1:], theirs, asked)
+            database = own if READS[mix] == 1 else their
+            compare(mix, threads, direct, ours, [*theirs, *on(database)], asked)
 
 
 def compare(
@@ -91,17 +95,17 @@ def compare(
 ) -> None:
     """Print rates of the ways on one workload, whether they agree, and how long reads take."""
     own = [required(PROGRAM), "run", *ours, f"--workload={mix}", f"--threads={threads}"]
-    own += [f"--duration={asked.seconds}", "--warmup=1", *["--direct-reads"] * direct]
+    own += [f"--duration={asked.seconds}", *["--direct-reads"] * direct]
     theirs = [*theirs, "-p", f"direct_reads={json.dumps(direct)}"]
     ways: dict[str, Callable[[], Run]] = {
-        "ours": partial(run_ours, own),
-        "theirs": partial(run_theirs, theirs, mix, threads, asked),
+        OURS: partial(run_ours, own),
+        THEIRS: partial(run_theirs, theirs, mix, threads, asked),
     }
     if READS[mix] < 1:
         ways["blind"] = partial(run_ours, [*own, "--blind-updates"])
     found = interleaved(ways, asked.rounds)
     rates = {way: Spread.of([ran.throughput_ops_s for ran in runs]) for way, runs in found.items()}
-    both = ("ours", "theirs")
+    both = (OURS, THEIRS)
     ratios = Spread.of(
         [
             our.throughput_ops_s / their.throughput_ops_s
@@ -158,12 +162,17 @@ def number_after(label: str, said: str) -> float:
     return float(found[1])
 
 
+def on(database: Path) -> list[str]:
+    """Return the options of YCSB's client for a database."""
+    return ["-p", f"folder={database}"]
+
+
 def own_options(folder: Path, records: int) -> list[str]:
-    """Return the options of our program for its database."""
-    (folder / "ours").mkdir()
+    """Return the options of our program for its database, in an empty folder."""
+    (folder / OURS).mkdir()
     memtables_mib = MEMTABLES_MIB * records / FULL
     return [
-        f"--dir={folder / 'ours'}",
+        f"--dir={folder / OURS}",
         f"--records={records}",
         f"--record-b={RECORD_B}",
         f"--memtables-mib={memtables_mib:g}",
@@ -171,17 +180,16 @@ def own_options(folder: Path, records: int) -> list[str]:
 
 
 def client(folder: Path, records: int) -> list[str]:
-    """Build YCSB's client into a folder; return the command that runs it on its database."""
+    """Build YCSB's client into a folder, with an empty one for its database; return its command."""
     jars, classes = folder / "jars", folder / "classes"
     fetch = [required("mvn"), "-q", "-B", "-f", str(JAVA / "pom.xml")]
     run([*fetch, "dependency:copy-dependencies", f"-DoutputDirectory={jars}"])
     run([required("javac"), "-cp", f"{jars}/*", "-d", str(classes), str(JAVA / "Table.java")])
-    (folder / "theirs").mkdir()
+    (folder / THEIRS).mkdir()
     told = {
         "workload": "site.ycsb.workloads.CoreWorkload",
         "fieldcount": 1,
         "fieldlength": RECORD_B,
-        "folder": folder / "theirs",
         "memtables_b": int(MEMTABLES_MIB * 2**20 * records / FULL),
     }
     options = [word for name, value in told.items() for word in ("-p", f"{name}={value}")]

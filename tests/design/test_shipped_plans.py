@@ -195,6 +195,12 @@ SHIPPED = {
         "d6685e776304a3bb0c8e729b08492fdc33c61fb945072d324875f9cffebbe496",
         "233af10b37d617ca5d7d796f03186c4464a9c603d3edaa7040f5f656fcf47ab5",
     ),
+    "greenfs08-real2": (
+        "greenfs08",
+        "real",
+        "d6685e776304a3bb0c8e729b08492fdc33c61fb945072d324875f9cffebbe496",
+        "233af10b37d617ca5d7d796f03186c4464a9c603d3edaa7040f5f656fcf47ab5",
+    ),
 }
 
 

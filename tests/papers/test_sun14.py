@@ -13,7 +13,7 @@ from fsgreen import design
 from fsgreen.analysis.cells import cells_table
 from fsgreen.analysis.claims import Claims, Source
 from fsgreen.analysis.claims.ledger import claims_table, judge_claims, parts_of
-from fsgreen.claims import combine, shown
+from fsgreen.claims import combine
 from fsgreen.papers.sun14.claims import BEST, CHECKS, OfSimulatedDrive, contenders
 from fsgreen.papers.sun14.figures import by_pair
 from fsgreen.papers.sun14.published import RECOMPUTED
@@ -270,47 +270,6 @@ def test_how_far_modelled_power_moves_decides_nothing_of_a_real_drive():
 def test_swings_of_the_file_server_are_held_against_those_of_the_others(wider_x, expected):
     wider = {f"{workload}-sun14": 1.0 for workload in WORKLOADS} | {"fileserver-sun14": wider_x}
     assert verdict("s_fs_gc_swings", swinging("workload", wider)) == expected
-
-
-def test_printed_numbers_are_held_against_each_other():
-    """AI is operations over watts in all rows of table 3; of the controllers one is as claimed."""
-    printed = Printed.load()
-    found = {
-        slug: [part.verdict for part in function(printed, OF_PAPER.stated[slug]["numbers"])]
-        for slug, function in RECOMPUTED.items()
-    }
-    for name in FILE_SYSTEMS:
-        assert found[f"s_t3_{name}"][0] == "reproduced"
-    assert found["s_controller"] == ["reproduced", "not reproduced"]
-    assert found["s_t3_order"] == ["reproduced"] * 3
-
-
-@pytest.mark.parametrize(
-    ("slug", "expected", "told"),
-    [
-        ("s_t1_ssd_s", ["not reproduced"], "0.4094 W at least, 1.5 W at rest"),
-        ("s_t1_ssd_k", ["not reproduced"] * 2, "64 GB in table 1, 80 GB in section 4.1"),
-        ("s_vm_cfq_power", ["not reproduced"] * 2, "CFQ: SSD-K 1.1374 W, SSD-S 0.4094 W"),
-        ("s_vm_range_ext2cfq", ["not reproduced"], "0.535 W, and 0.553 W in a later sentence"),
-        ("s_fs_gc_swings", ["not reproduced", "reproduced"], "file server 0.6 W, web server 1.6 W"),
-        ("s_fs_ranges", ["reproduced"], "NILFS2-CFQ 1.5 W, Ext2-Deadline 0.6 W"),
-        ("s_fs_nilfs", ["not reproduced"] * 2, "AI of SSD-I in table 3: ext2, ext3, xfs, nilfs2"),
-    ],
-)
-def test_where_the_paper_contradicts_itself_it_is_named(slug, expected, told):
-    """What no drive here can test is held against what the paper prints elsewhere."""
-    parts = list(RECOMPUTED[slug](Printed.load(), OF_PAPER.stated[slug]["numbers"]))
-    tested = [part for part in parts if part.tested]
-    assert [part.verdict for part in tested] == expected
-    assert any(told in part.what for part in tested), [part.what for part in tested]
-    assert all(part.tested or part.needs in OF_PAPER.needs for part in parts)
-
-
-def test_a_share_is_held_against_a_share():
-    """67 % of 100 was read as 67 % more, and what the paper prints twice as another size."""
-    found = [*RECOMPUTED["s_fs_mix"](Printed.load(), OF_PAPER.stated["s_fs_mix"]["numbers"])]
-    assert [part.verdict for part in found] == ["reproduced"] * 2
-    assert [shown(part) for part in found] == ["66.7 %", "33.3 %"]
 
 
 def test_figures_have_the_published_values_of_table_3_beside_ours():
