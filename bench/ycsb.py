@@ -2,12 +2,13 @@
 
 YCSB's core and RocksDB's Java library come from Maven Central; a table of one class in bench/java
 joins them. Both work with the same options, by turns: on A and B each on a database of its own with
-the same records, on C both on ours, as each has merged its files in its own way. On C, where
-nothing is written, they should agree within 10 %: where the kernel's memory answers, the clients'
-own processor time decides; with direct reads, as of a database larger than memory, the device does
-mostly. On A and B both read a record before they replace it; `blind` is ours without that. `a read`
-is the mean that each client says: YCSB's times the call of its table in whole microseconds, rounded
-down; ours also chooses the record meanwhile.
+the same records, on C both on ours, as each has merged its files in its own way. For that, ours is
+to have the version of RocksDB that bench/java/pom.xml names. On C, where nothing is written, they
+should agree within 10 %: where the kernel's memory answers, the clients' own processor time
+decides; with direct reads, as of a database larger than memory, the device does mostly. On A and B
+both read a record before they replace it; `blind` is ours without that. `a read` is the mean that
+each client says: YCSB's times the call of its table in whole microseconds, rounded down; ours also
+chooses the record meanwhile.
 """
 
 from __future__ import annotations
@@ -73,10 +74,14 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Build YCSB's client, load both databases, and compare."""
     asked = arguments()
-    with tempfile.TemporaryDirectory(dir=asked.directory, prefix="ycsb-") as place:
+    with (
+        tempfile.TemporaryDirectory(dir=asked.directory, prefix="ycsb-") as place,
+        tempfile.TemporaryDirectory(prefix="ycsb-jars-") as built,
+    ):
         folder = Path(place)
-        ours, theirs = own_options(folder, asked.records), client(folder, asked.records)
+        ours, theirs = own_options(folder, asked.records), client(Path(built), asked.records)
         own, their = (folder / name for name in (OURS, THEIRS))
+        their.mkdir()
         run([*theirs, *on(their), "-load", "-p", f"recordcount={asked.records}"])
         run([required(PROGRAM), "load", *ours])
         print_row(HEAD, WIDTHS)
@@ -180,12 +185,11 @@ def own_options(folder: Path, records: int) -> list[str]:
 
 
 def client(folder: Path, records: int) -> list[str]:
-    """Build YCSB's client into a folder, with an empty one for its database; return its command."""
+    """Build YCSB's client into a folder; return the command that runs it."""
     jars, classes = folder / "jars", folder / "classes"
     fetch = [required("mvn"), "-q", "-B", "-f", str(JAVA / "pom.xml")]
     run([*fetch, "dependency:copy-dependencies", f"-DoutputDirectory={jars}"])
     run([required("javac"), "-cp", f"{jars}/*", "-d", str(classes), str(JAVA / "Table.java")])
-    (folder / THEIRS).mkdir()
     told = {
         "workload": "site.ycsb.workloads.CoreWorkload",
         "fieldcount": 1,

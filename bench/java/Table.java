@@ -15,7 +15,7 @@ import site.ycsb.Status;
 public class Table extends DB {
   private static RocksDB database;
 
-  /** Opens the database. YCSB would count that as part of the run if `init` did it. */
+  /** Opens the database: YCSB's clock starts before its threads call `init`, and after this. */
   @Override
   public void setProperties(Properties properties) {
     super.setProperties(properties);
