@@ -80,13 +80,13 @@ def main() -> None:
     ):
         folder = Path(place)
         ours, theirs = own_options(folder, asked.records), client(Path(built), asked.records)
-        own, their = (folder / name for name in (OURS, THEIRS))
-        their.mkdir()
-        run([*theirs, *on(their), "-load", "-p", f"recordcount={asked.records}"])
+        our_database, their_database = (folder / name for name in (OURS, THEIRS))
+        their_database.mkdir()
+        run([*theirs, *on(their_database), "-load", "-p", f"recordcount={asked.records}"])
         run([required(PROGRAM), "load", *ours])
         print_row(HEAD, WIDTHS)
         for (mix, direct), threads in product(CASES, (1, 4)):
-            database = own if READS[mix] == 1 else their
+            database = our_database if READS[mix] == 1 else their_database
             compare(mix, threads, direct, ours, [*theirs, *on(database)], asked)
 
 
