@@ -51,7 +51,7 @@ MEASURED = (
     *(*LATENCIES, "flush_duration_s", *STATE, "dirty_before_flush_b"),
     *("dirty_after_flush_b", "steady", "steady_power"),
     *(f"error_{term}_j" for term in ERROR_TERMS),
-    *("harness_cpu_percent", "settle_s"),
+    *("workload_cpu_s", "harness_cpu_percent", "settle_s"),
 )
 """What `trials.csv` has of every trial."""
 
@@ -61,8 +61,8 @@ OF_METER = ("energy_{}_j", "power_{}_w", "boundary_{}")
 METERS = ("system", "disk")
 """Meters that every table of trials has columns of, empty where there are none."""
 
-OF_WINDOWS = ("windows_count", "workload_cpu_s")
-"""What `trials.csv` has of trials in windows."""
+WINDOWS = "windows_count"
+"""What `trials.csv` has of trials in windows alone."""
 
 OF_SSD = ("host_written_b", "flash_programmed_b", "flash_programmed_percent")
 """What `trials.csv` has of trials on a simulated SSD."""
@@ -125,7 +125,7 @@ INTERACTIONS = (
 
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "trials.csv": (
-        *(*ABOUT, *MEASURED, *OF_WINDOWS, *OF_SSD),
+        *(*ABOUT, *MEASURED, WINDOWS, *OF_SSD),
         *(column.format(meter) for column in OF_METER for meter in METERS),
     ),
     "series.csv": (*SERIES, *OF_WINDOW),

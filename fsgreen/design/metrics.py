@@ -128,6 +128,8 @@ BUILT_IN = (
         "percent",
         higher_is_better=False,
     ),
+    # Processor time of all threads over elapsed time: above 1 where several worked at once.
+    Metric("cpu_share", "workload_cpu_s", "duration_s", "x", higher_is_better=False),
     # A mean over trials. Latency profiles compare the distributions themselves.
     Metric("latency_p99", "latency_p99_s", unit="s", higher_is_better=False),
 )

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 
 from fsgreen.design import Cell, Plan
-from fsgreen.design.columns import CPU_SHARES, CPU_STATES, ERROR_TERMS, LATENCIES, METERS, OF_METER
+from fsgreen.design.columns import (
+    CPU_SHARES,
+    CPU_STATES,
+    ERROR_TERMS,
+    LATENCIES,
+    METERS,
+    OF_METER,
+    WINDOWS,
+)
 from fsgreen.errors import FsgreenError
 from fsgreen.reduce.latency import quantiles_s
 from fsgreen.reduce.power_over_time import bins_s
@@ -21,9 +29,9 @@ from fsgreen.reduce.state import (
     device_served,
     flash_served,
     made,
-    of_windows,
     state_of,
     windows_of,
+    workload_cpu_s,
 )
 from fsgreen.stats import SAME_POWER, WHOLE, classify_series
 from fsgreen.trace import MeterEnergy, Span, meter_energy, reduce_power, sum_energies
@@ -157,7 +165,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         **energy,
         "efficiency_ops_j": work_ops / energy["energy_j"],
         **_cpu(traces.host, [phase.span_s for phase in measured]),
-        **({} if record.beside is None else of_windows(record)),
+        **({} if record.beside is None else {WINDOWS: len(record.measured)}),
         **made(record),
         **dict(zip(LATENCIES, quantiles_s(traces.latency, list(LATENCIES.values())), strict=True)),
         "flush_duration_s": sum(phase.duration_s for phase in record.flushes),
@@ -165,6 +173,7 @@ def trial_row(traces: Traces) -> dict[str, Any]:
         "steady": WHOLE if is_whole else classify_series(_rate(ops)),
         "steady_power": WHOLE if is_whole else classify_series(_power_w(traces), SAME_POWER),
         **{f"error_{term}_j": getattr(budget, f"{term}_j") for term in ERROR_TERMS},
+        "workload_cpu_s": workload_cpu_s(record),
         "harness_cpu_percent": record.harness.cpu_percent,
         "settle_s": record.settle_s,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fsgreen.design.columns import GEOMETRY, OF_SSD, OF_WINDOW, OF_WINDOWS
+from fsgreen.design.columns import GEOMETRY, OF_SSD, OF_WINDOW
 from fsgreen.meters.core.host import SSD_COLUMNS
 from fsgreen.simdisk.ssdstates import STATES
 from fsgreen.trace import Span, time_above_s
@@ -134,10 +134,10 @@ def state_of(record: TrialRecord) -> dict[str, float]:
     }
 
 
-def of_windows(record: TrialRecord) -> dict[str, float]:
-    """Return how many windows a trial had, and what its workload took of the processors in them."""
-    cost_s = record.work.cost.user_s + record.work.cost.system_s
-    return dict(zip(OF_WINDOWS, (len(record.measured), cost_s or math.nan), strict=True))
+def workload_cpu_s(record: TrialRecord) -> float:
+    """Return what a workload took of the processors while it was measured; NaN if not recorded."""
+    cost = record.work.cost
+    return cost.user_s + cost.system_s or math.nan
 
 
 def windows_of(record: TrialRecord, host: pd.DataFrame) -> dict[str, Sequence[float]]:

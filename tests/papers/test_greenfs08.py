@@ -252,6 +252,21 @@ def test_what_was_disturbed_decides_no_claim_on_what_was_not(events_count, expec
     assert program.what.startswith("openssh") and program.verdict == "not testable here"
 
 
+@pytest.mark.parametrize(("cpu_s", "expected"), [(48.0, "reproduced"), (15.0, "not reproduced")])
+def test_a_compilation_that_waits_is_not_dominated_by_the_processor(cpu_s, expected):
+    rows = [
+        {
+            **{"workload": "openssh", "file_system": "ext3", "option": "default", "flash": None},
+            **{"load_ops_s": None, "block": block, "resident_percent": 0.0, "events_count": 0},
+            **{"duration_s": 50 + block, "workload_cpu_s": cpu_s},
+        }
+        for block in range(1, 6)
+    ]
+    source = Source(pd.DataFrame(rows), 0.01, OF_PAPER.needs)
+    (part,) = parts_of(OF_PAPER, "g_ssh_cpu_bound", source, CHECKS)
+    assert part.verdict == expected
+
+
 def test_trips_count_what_greenfs_does_and_leave_aps_open():
     """Nothing comes near the limits in so short a time: asleep it stays by construction."""
     found = parts("g_t5_elevator")

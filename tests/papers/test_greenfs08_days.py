@@ -90,12 +90,14 @@ def test_the_disk_sleeps_on_the_ways_of_table_5():
 
 
 def test_the_shipped_transfers_are_as_near_to_equation_1_as_the_documents_say():
-    """Within 1 %, but for a gigabyte from the server's disk: its model reads 69.9 MB/s, not 71."""
+    """Within 1 % at every size, which is what energy per client rests on."""
     rows = virtual.read().transfers
     off = (rows["energy_j"] / rows["equation_j"] - 1).abs()
-    far = rows[off > 0.01]
-    assert far[["disk", "size_mb_count"]].to_numpy().tolist() == [["greenfs08-server", 1000]]
-    assert off.max() < 0.0125
+    assert off.groupby(rows["disk"]).max().round(3).to_dict() == {
+        "greenfs08-desktop": 0.004,
+        "greenfs08-notebook": 0.008,
+        "greenfs08-server": 0.001,
+    }
 
 
 def test_the_shipped_days_spare_what_the_documents_say():

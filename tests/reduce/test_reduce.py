@@ -46,6 +46,22 @@ def test_a_trial_of_known_work_and_power(raw):
     assert row["latency_p99_s"] == pytest.approx(4e-6)
 
 
+def test_a_workload_has_its_own_processor_time_beside_that_of_the_machine(tmp_path, monkeypatch):
+    """The machine's has that of other programs, too. What was not recorded is not 0."""
+    monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))
+    plan = synthetic.make_plan()
+    folder = synthetic.write_raw("small", plan)
+    shutil.rmtree(folder / "trials")
+    known, unknown = {"cost": {"user_s": 6.0, "system_s": 1.5}}, {}
+    for planned in plan.trials:
+        work = {"work_ops": 1000, "duration_s": 10.0, **(known if planned.block == 1 else unknown)}
+        synthetic.write_trial(folder, "small", plan, planned, workload=work)
+    reduce.write("small")
+    found = reduce.read_table("small", "trials").groupby("block")["workload_cpu_s"].unique()
+    assert found[1].tolist() == [7.5]
+    assert pd.isna(found[2]).all()
+
+
 def test_a_guest_has_no_shares_of_the_processors_below_it(tmp_path, monkeypatch):
     """The host may wait for other disks than the guest does, and work while the guest rests."""
     monkeypatch.setenv("FSGREEN_DATA", str(tmp_path))

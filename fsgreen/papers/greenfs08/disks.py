@@ -43,11 +43,15 @@ def facts(disk: str) -> Facts:
 def transfer(disk: str, size_mb: float) -> dict[str, float]:
     """Return energy and duration of reading so much, in one piece, from a disk that is stopped.
 
-    Both are from the first request to the last answer: `energy_j`, `duration_s`.
+    Both are from the first request to the last answer: `energy_j`, `duration_s`. The disk serves
+    the requests in their order, as a program asks for the next piece once it has the one before.
     """
     first = ("read", 0, 8, 0.0)
     pieces = _in_one_piece("read", size_mb * 1e6, ASLEEP_S)
-    report = replay(disk, [first, *pieces], standby_after_s=TIMER_S / 2, power=True)
+    in_order = {"policy": "fifo"}
+    report = replay(
+        disk, [first, *pieces], standby_after_s=TIMER_S / 2, overrides=in_order, power=True
+    )
     end_ns = report["end_ns"]
     times_ns, power_uw = np.array([*report["power_uw"], (end_ns, 0)], dtype=float).T
     lasts_ns = np.diff(np.clip(times_ns, ASLEEP_S * NS_PER_S, end_ns))
