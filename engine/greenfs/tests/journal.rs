@@ -5,9 +5,11 @@ mod common;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::thread;
+use std::time::Duration;
 
-use common::Home;
+use common::{Home, does};
 use greenfs::branch::folder::{FRESH, Folder};
+use greenfs::branch::store::Store;
 use greenfs::protocol::{NodeId, ROOT};
 use greenfs::volume::{Flash, New};
 
@@ -18,6 +20,11 @@ const NEW: New = New {
 
 /// No journal is longer while there are few files. Bytes.
 const LONGEST_B: u64 = 8 << 20;
+
+/// One that is longer is begun anew when nobody waits for that. Bytes.
+const LONG_B: u64 = LONGEST_B / 2;
+
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A long name makes a long line.
 fn name(number: usize) -> String {
@@ -120,5 +127,53 @@ fn a_mount_begins_it_anew_before_somebody_waits_for_that() {
     home.kill();
     home.mount(&[]);
     assert!(home.mnt(&name(0)).exists());
+    home.umount();
+}
+
+/// Who has a journal that grows finds out why before flash is full, and is told once.
+#[test]
+fn the_log_says_that_a_checkpoint_has_no_room() {
+    let Some(mut home) = Home::new("no-room") else {
+        return;
+    };
+    let flash = home.at("flash");
+    if !does("mount", &["-t", "tmpfs", "-o", "size=16m", "none"], &flash) {
+        return eprintln!("skipped: needs root to mount a small file system");
+    }
+    home.mount(&[]);
+    // A checkpoint of so many folders is almost as long as their journal.
+    let free_b = Folder::open(&flash).and_then(|store| store.free_b());
+    let filler_b = free_b.expect("it is there") - LONG_B * 3 / 2;
+    fs::write(home.mnt("filler"), vec![1; filler_b as usize]).expect("there is room");
+    let mut paths = (0..).map(|nth| home.mnt(&name(nth)));
+    let mut make = |count| {
+        for path in paths.by_ref().take(count) {
+            fs::create_dir(path).expect("the journal has room");
+        }
+    };
+    let said = || {
+        let log = fs::read_to_string(home.at("flash/.greenfs/log")).expect("it is there");
+        log.matches("no checkpoint can take the place").count()
+    };
+    while said() == 0 {
+        make(1);
+        if journal_b(&home) > LONG_B {
+            thread::sleep(PAUSE);
+        }
+    }
+    let had_b = journal_b(&home);
+    while journal_b(&home) < had_b + LONG_B / 7 {
+        make(1);
+    }
+    for _ in 0..60 {
+        make(1); // it is looked at once a second
+        thread::sleep(PAUSE);
+    }
+    assert_eq!(said(), 1);
+    fs::remove_file(home.mnt("filler")).expect("it is there");
+    while journal_b(&home) > had_b {
+        make(100);
+        thread::sleep(PAUSE);
+    }
     home.umount();
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use mounting::place::lock;
 
 use crate::branch::folders::{Folders, Place};
+use crate::branch::sparse;
 use crate::branch::store::Store;
 use crate::fault::Fault;
 use crate::protocol::{Attributes, Found, Kind};
@@ -213,6 +214,10 @@ impl Store for Folder {
                 .open_to(path, libc::O_WRONLY)?
                 .write_all_at(data, offset),
         }
+    }
+
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        sparse::write(&self.open_to(path, libc::O_WRONLY)?, offset, data)
     }
 
     fn keep_open(&mut self, path: &Path) -> io::Result<()> {

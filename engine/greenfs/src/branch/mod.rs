@@ -8,6 +8,7 @@ pub mod history;
 pub mod identity;
 pub mod kept;
 pub mod past;
+pub mod sparse;
 pub mod stage;
 pub mod store;
 pub mod walk;

@@ -211,7 +211,8 @@ impl<S: Store> Past<'_, S> {
         loop {
             let piece = self.branch.read(&spot.at, size_b, PIECE_B);
             let piece = piece.map_err(Stop::Reading)?;
-            to.write(place, size_b, &piece).map_err(Stop::Writing)?;
+            to.write_copy(place, size_b, &piece)
+                .map_err(Stop::Writing)?;
             size_b += piece.len() as u64;
             if piece.len() < PIECE_B {
                 break;

@@ -137,7 +137,7 @@ impl<'a, S: Store> Copy<'a, S> {
     /// Add what was wanted, as far as the file goes.
     pub fn add(&mut self, piece: &[u8]) -> io::Result<()> {
         if !piece.is_empty() {
-            let written = self.to.write(&place(self.put), self.at_b, piece);
+            let written = self.to.write_copy(&place(self.put), self.at_b, piece);
             written.map_err(named(&self.put.path))?;
             self.at_b += piece.len() as u64;
             self.brought_b += piece.len() as u64;

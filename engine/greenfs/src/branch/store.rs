@@ -39,6 +39,8 @@ pub trait Store {
     /// A new, empty file.
     fn create(&mut self, path: &Path, mode: u32) -> io::Result<()>;
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
+    /// As `write`, to a copy of a file: what is zeros behind its end may be left a hole.
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()>;
     /// Keep a file open that is written to all the time, and is never replaced by another one.
     fn keep_open(&mut self, _: &Path) -> io::Result<()> {
         Ok(())
@@ -103,7 +105,7 @@ pub fn copy_within(store: &mut impl Store, from: &Path, to: &Path) -> io::Result
     loop {
         let piece = store.read(from, offset, PIECE_B)?;
         if !piece.is_empty() {
-            store.write(to, offset, &piece)?;
+            store.write_copy(to, offset, &piece)?;
         }
         offset += piece.len() as u64;
         if piece.len() < PIECE_B {
@@ -129,7 +131,7 @@ pub fn copy_range(
         if piece.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        store.write(to, offset, &piece)?;
+        store.write_copy(to, offset, &piece)?;
         offset += piece.len() as u64;
     }
     Ok(())

@@ -181,7 +181,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     });
     let keepers = start_keepers(settings, &shared, &standings, &log, &spins);
     let bounding = thread::spawn(move || bound.run());
-    tending::start(settings.patience, &shared, &standings, &handles);
+    tending::start(settings.patience, &shared, &standings, &handles, &log);
     let kept = Arc::clone(&shared);
     thread::spawn(move || kept.keep_durable(&soon));
     let report = Report {

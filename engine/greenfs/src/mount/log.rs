@@ -1,4 +1,4 @@
-//! What happened to a mount: a line for each time that a branch comes or goes, on flash.
+//! What happened to a mount, on flash: that a branch came or went, and what keeps it from doing its work.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

@@ -72,6 +72,11 @@ impl<S: Store> Store for Timed<S> {
         self.steps.time(|| self.inner.write(path, offset, data))
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.steps
+            .time(|| self.inner.write_copy(path, offset, data))
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.steps.time(|| self.inner.truncate(path, size_b))
     }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::mount::handles::Handles;
+use crate::mount::log::Log;
 use crate::mount::mapped;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
@@ -22,13 +23,15 @@ pub fn start(
     shared: &Arc<Shared>,
     standings: &Arc<Standings>,
     handles: &Arc<Handles>,
+    log: &Arc<Log>,
 ) {
     let waited = Arc::clone(standings);
     thread::spawn(move || waited.look_after(patience));
     let (shared, standings) = (Arc::clone(shared), Arc::clone(standings));
-    let handles = Arc::clone(handles);
+    let (handles, log) = (Arc::clone(handles), Arc::clone(log));
     thread::spawn(move || {
         let mut seen = 0;
+        let mut why_long = None;
         while !standings.is_ending() {
             let has_closed = !shared.flash().closed().is_empty();
             (seen, _) = standings.wait(seen, if has_closed { mapped::LOOK } else { IDLE });
@@ -38,6 +41,7 @@ pub fn start(
             note_closed(&shared, &handles);
             ripen(&shared);
             begin_journal_anew(&shared);
+            why_long = told(shared.flash().why_long(), why_long.as_deref(), &log);
             if is_more {
                 standings.poke();
             }
@@ -76,4 +80,14 @@ fn begin_journal_anew(mut shared: &Shared) {
     if is_long && shared.sync().is_ok() {
         shared.flash().shorten_journal();
     }
+}
+
+/// Tell why the journal grows, if it was not told before. Returns what is known now.
+fn told(why: Option<String>, before: Option<&str>, log: &Log) -> Option<String> {
+    if let Some(why) = why.as_deref().filter(|why| before != Some(why)) {
+        log.say(&format!(
+            "flash: no checkpoint can take the place of a long journal: {why}"
+        ));
+    }
+    why
 }

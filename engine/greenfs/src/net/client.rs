@@ -196,6 +196,10 @@ impl Store for Client {
         Ok(())
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write(path, offset, data)
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         let place = place(path)?;
         self.change(&Request::Truncate { place, size_b })

@@ -61,7 +61,7 @@ impl Hands<'_> {
         }
         let act = |on: &mut dyn Store| match request {
             Request::Create { place, mode } => on.create(place.path(), *mode),
-            Request::Write { place, offset } => on.write(place.path(), *offset, data),
+            Request::Write { place, offset } => on.write_copy(place.path(), *offset, data),
             Request::Truncate { place, size_b } => on.truncate(place.path(), *size_b),
             Request::Share {
                 from,

@@ -4,11 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::branch::folder::Folder;
+use crate::branch::sparse;
 use crate::branch::store::{PIECE_B, Store};
 use crate::fault::Fault;
 use crate::net::client::Client;
@@ -88,7 +89,7 @@ pub fn copied(branch: &impl Store, path: &Path) -> io::Result<File> {
     let mut offset = 0;
     loop {
         let piece = branch.read(path, offset, PIECE_B)?;
-        copy.write_all_at(&piece, offset)?;
+        sparse::write(&copy, offset, &piece)?;
         offset += piece.len() as u64;
         if piece.len() < PIECE_B {
             return Ok(copy);
@@ -123,6 +124,10 @@ impl Store for Site {
 
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
         self.store_mut().write(path, offset, data)
+    }
+
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.store_mut().write_copy(path, offset, data)
     }
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {

@@ -192,6 +192,10 @@ impl Store for Pooled<'_> {
         })
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write(path, offset, data)
+    }
+
     /// Only what is empty may be emptied.
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.change(&[path], |folder| match folder.look(path)? {

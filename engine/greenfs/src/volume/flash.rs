@@ -38,6 +38,7 @@ pub struct Flash<S> {
     pub(super) checkpoint_b: u64,
     /// A checkpoint found no room, and none is tried before the journal is longer than this.
     pub(super) again_b: u64,
+    pub(super) why_long: Option<String>,
     /// The journal is durable up to this record.
     pub(super) durable: u64,
     /// Files that were written to, and whose new size and time are not in the journal (`Flash::written`).
@@ -125,10 +126,23 @@ impl<S: Store> Flash<S> {
 
     /// Begin the journal anew if a checkpoint has room. Else it goes on, and that is tried again when it has grown.
     pub fn shorten_journal(&mut self) {
-        let free_b = self.store.free_b().unwrap_or(0);
-        if free_b < 2 * self.checkpoint_b || self.compact().is_err() {
+        let shortened = self.shorten();
+        if shortened.is_err() {
             self.again_b = self.journal_b + JOURNAL_MOST_B / 8;
         }
+        self.why_long = shortened.err().map(|error| error.to_string());
+    }
+
+    fn shorten(&mut self) -> io::Result<()> {
+        match self.store.free_b()? < 2 * self.checkpoint_b {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => self.compact(),
+        }
+    }
+
+    /// Why no checkpoint could take the place of a long journal when that was tried last.
+    pub fn why_long(&self) -> Option<String> {
+        self.why_long.clone()
     }
 
     /// See that the journal has all that was done.

@@ -65,6 +65,7 @@ impl<S: Store> Flash<S> {
             journal_b: 0,
             checkpoint_b: 0,
             again_b: 0,
+            why_long: None,
             durable: 0,
             written: HashSet::new(),
             unnoted: Dirty::default(),

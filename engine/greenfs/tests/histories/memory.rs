@@ -264,6 +264,10 @@ impl Store for Memory {
         }
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write(path, offset, data)
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         let file = self.file(path)?;
         self.step(Step::Truncate(file, size_b))

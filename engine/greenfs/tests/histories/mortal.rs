@@ -100,6 +100,15 @@ impl<S: Store> Store for Mortal<S> {
         self.alive()
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        let (life, cable) = (self.life.clone(), self.cable.clone());
+        self.change(|store| match life.is_over() || cable.is_over() {
+            true => store.write_copy(path, offset, &data[..data.len() / 2]),
+            false => store.write_copy(path, offset, data),
+        })?;
+        self.alive()
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.change(|store| store.truncate(path, size_b))
     }

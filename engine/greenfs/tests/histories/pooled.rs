@@ -65,6 +65,10 @@ impl Store for Place<'_> {
         self.store_mut().write(path, offset, data)
     }
 
+    fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.store_mut().write_copy(path, offset, data)
+    }
+
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
         self.store_mut().truncate(path, size_b)
     }
