@@ -74,6 +74,7 @@ impl Tree {
         most_b: usize,
     ) -> io::Result<Option<Vec<u8>>> {
         let open = self.handles.file(handle)?;
+        open.mark_read();
         if !open.is_part {
             return read_at(&open.file, offset, most_b).map(Some);
         }

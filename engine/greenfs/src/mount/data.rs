@@ -59,6 +59,7 @@ impl Tree {
         if source.is_part || open.is_synchronous {
             return Err(error(libc::EOPNOTSUPP));
         }
+        source.mark_read();
         let length = length.min(COPIED_AT_ONCE_B);
         let range = to.1..to.1.saturating_add(length);
         self.writing(open.id, &range, || {

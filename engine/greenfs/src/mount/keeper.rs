@@ -24,8 +24,13 @@ use crate::volume::{
 const LOOK_FIRST: Duration = Duration::from_millis(500);
 const LOOK_LAST: Duration = Duration::from_secs(30);
 
-/// Changes are gathered for this time, and for as long as the last ones took, if nobody waits.
+/// Changes are gathered for this time, if nobody waits.
 const GATHER: Duration = Duration::from_millis(200);
+
+/// So many times as long as a push took, and so long at most, the next one is put off. All of flash is made durable for
+/// it, and programs that use flash then wait at times.
+const REST: u32 = 4;
+const REST_MOST: Duration = Duration::from_secs(10);
 
 /// A branch that gets nothing is looked at that often, to see that it is there.
 const PROBE: Duration = Duration::from_secs(10);
@@ -121,6 +126,7 @@ impl Keeper {
             if let Err(trouble) = self.take_turn(branch, &mut resting, is_last) {
                 return Some(self.fault(trouble));
             }
+            let rest_ends = Instant::now() + REST_MOST.min(begun.elapsed() * REST);
             if is_last {
                 return None;
             }
@@ -131,8 +137,8 @@ impl Keeper {
             let (now, is_poked) = self.standings.wait(seen, most);
             seen = now;
             if is_poked {
-                self.standings
-                    .gather(GATHER + begun.elapsed().min(LOOK_LAST));
+                let rest = rest_ends.saturating_duration_since(Instant::now());
+                self.standings.gather(GATHER + rest);
             } else if let Err(fault) = self.probe(branch) {
                 return Some(fault);
             }

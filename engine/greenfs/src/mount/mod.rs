@@ -40,6 +40,7 @@ mod tending;
 mod tree;
 mod turns;
 mod uses;
+mod writing_out;
 
 pub use control::{ask, ask_stats};
 pub use daemon::{Settings, serve};

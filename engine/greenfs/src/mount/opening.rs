@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fuser::{
     BackingId, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyCreate, ReplyOpen,
@@ -145,6 +145,10 @@ impl Tree {
     ) -> io::Result<Ready> {
         let access = flags & libc::O_ACCMODE;
         let (is_for_writing, is_read_write) = (access != libc::O_RDONLY, access == libc::O_RDWR);
+        // A program that reads what it has just written would wait for the device to have that noted, each time.
+        let is_unnoted = is_read_write
+            && flags & libc::O_NOATIME == 0
+            && sys::begin_unnoted_reads(&file).is_ok();
         let open = Open {
             id,
             file,
@@ -152,6 +156,7 @@ impl Tree {
             is_read_write,
             is_part,
             is_synchronous: flags & SYNCHRONOUS != 0,
+            was_read: is_unnoted.then(AtomicBool::default),
         };
         if let Some(uses) = &self.uses {
             uses.open(id);

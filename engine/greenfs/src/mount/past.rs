@@ -242,6 +242,7 @@ impl Past {
             is_read_write: false,
             is_part: false,
             is_synchronous: false,
+            was_read: None,
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -11,6 +12,7 @@ use crate::branch::folder::Folder;
 use crate::branch::own;
 use crate::mount::attributes::opened;
 use crate::mount::origins::Origins;
+use crate::mount::writing_out::write_out;
 use crate::protocol::{NodeId, Role};
 use crate::sys;
 use crate::volume::{Access, Flash, JOURNAL, complete};
@@ -92,6 +94,16 @@ impl Shared {
         }
     }
 
+    /// Open a file on flash, where `path` says. What is no file any more makes nobody wait.
+    pub fn open_to_read(
+        &self,
+        path: impl FnOnce(&Flash<Folder>) -> io::Result<PathBuf>,
+    ) -> io::Result<File> {
+        let flash = self.flash();
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK;
+        path(&flash).and_then(|path| flash.store().open_file(&path, flags))
+    }
+
     /// The file system below.
     pub fn root(&self) -> &File {
         &self.root
@@ -108,6 +120,12 @@ impl Access<Folder> for &Shared {
         self.flash().check_journal()?;
         let done = sys::sync_file_system(&self.root);
         self.flash().note_synced(done)
+    }
+
+    fn write_out(&mut self, files: &[PathBuf]) {
+        let opened = |path: &PathBuf| self.open_to_read(|_| Ok(path.clone())).ok();
+        let done = write_out(files.iter().filter_map(opened));
+        let _ = self.flash().note_synced(done);
     }
 
     fn complete(&mut self, id: NodeId, but: Option<Role>) -> io::Result<()> {

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Child;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,6 +21,24 @@ pub use names::{
 pub fn sync_file_system(folder: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::syncfs(folder.as_raw_fd()) })
+}
+
+/// Have a piece of a file written to its device, without waiting for that. The file system notes nothing of it.
+pub fn begin_writing(file: &File, from: u64, length: u64) -> io::Result<()> {
+    let (from, length) = (from as libc::off64_t, length as libc::off64_t);
+    let flags = libc::SYNC_FILE_RANGE_WRITE;
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::sync_file_range(file.as_raw_fd(), from, length, flags) })
+}
+
+/// Wait until what of a file is being written to its device is written.
+///
+/// # Errors
+/// If something of it could not be written. The kernel does not tell that to who opens the file afterwards.
+pub fn wait_for_writing(file: &File) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) })
 }
 
 /// Set when a file was changed, in nanoseconds since 1970; not through a symbolic link.
@@ -152,6 +171,27 @@ pub fn seek(file: &File, offset: i64, whence: i32) -> io::Result<i64> {
         -1 => Err(io::Error::last_os_error()),
         found => Ok(found),
     }
+}
+
+/// Let reads of an open file leave alone when it was read last.
+///
+/// # Errors
+/// If the file is another user's.
+pub fn begin_unnoted_reads(file: &File) -> io::Result<()> {
+    // SAFETY: the descriptor is open.
+    let status = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    if status < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let status = status | libc::O_NOATIME;
+    // SAFETY: the descriptor is open.
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, status) })
+}
+
+/// Have the file system note that a file was read now, if it notes that at all.
+pub fn note_read(file: &File) -> io::Result<()> {
+    let end = file.metadata()?.len();
+    file.read_at(&mut [0], end).map(drop)
 }
 
 /// Let files have the modes that are asked for.

@@ -54,6 +54,20 @@ impl<S: Store> Mortal<S> {
             false => Err(io::Error::other("gone")),
         }
     }
+
+    /// The last one is cut.
+    fn change_data(
+        &mut self,
+        data: &[u8],
+        make: impl FnOnce(&mut S, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (life, cable) = (self.life.clone(), self.cable.clone());
+        self.change(|store| match life.is_over() || cable.is_over() {
+            true => make(store, &data[..data.len() / 2]),
+            false => make(store, data),
+        })?;
+        self.alive()
+    }
 }
 
 impl<S: Store> Store for Mortal<S> {
@@ -90,23 +104,12 @@ impl<S: Store> Store for Mortal<S> {
         self.change(|store| store.create(path, mode))
     }
 
-    /// The last write may be cut.
     fn write(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
-        let (life, cable) = (self.life.clone(), self.cable.clone());
-        self.change(|store| match life.is_over() || cable.is_over() {
-            true => store.write(path, offset, &data[..data.len() / 2]),
-            false => store.write(path, offset, data),
-        })?;
-        self.alive()
+        self.change_data(data, |store, data| store.write(path, offset, data))
     }
 
     fn write_copy(&mut self, path: &Path, offset: u64, data: &[u8]) -> io::Result<()> {
-        let (life, cable) = (self.life.clone(), self.cable.clone());
-        self.change(|store| match life.is_over() || cable.is_over() {
-            true => store.write_copy(path, offset, &data[..data.len() / 2]),
-            false => store.write_copy(path, offset, data),
-        })?;
-        self.alive()
+        self.change_data(data, |store, data| store.write_copy(path, offset, data))
     }
 
     fn truncate(&mut self, path: &Path, size_b: u64) -> io::Result<()> {
