@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
 
 use fuser::{FileAttr, INodeNo};
 
@@ -74,7 +75,7 @@ impl Tree {
         most_b: usize,
     ) -> io::Result<Option<Vec<u8>>> {
         let open = self.handles.file(handle)?;
-        open.mark_read();
+        open.was_read.store(true, Ordering::Relaxed);
         if !open.is_part {
             return read_at(&open.file, offset, most_b).map(Some);
         }

@@ -26,6 +26,7 @@ use crate::mount::past::Past;
 use crate::mount::patience::Steps;
 use crate::mount::place;
 use crate::mount::quiet::Quiet;
+use crate::mount::reads::note_reads;
 use crate::mount::remote::{Asked, Remote};
 use crate::mount::router::Router;
 use crate::mount::shared::Shared;
@@ -135,6 +136,9 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let uses = Arc::<Uses>::default();
     let past = remote.as_ref().map(asked);
     let (known, to_forget) = mpsc::channel();
+    let (closed, to_note) = mpsc::channel();
+    let (reads, noted) = (Arc::clone(&shared), known.clone());
+    thread::spawn(move || note_reads(&reads, &to_note, &noted));
     let router = Router {
         past: past.map(|remote| Past::new(remote, Arc::clone(&handles))),
         tree: Arc::new(Tree {
@@ -146,6 +150,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
             is_root,
             has_passthrough: AtomicBool::new(is_root),
             known,
+            closed,
         }),
     };
     let bound = Bound {

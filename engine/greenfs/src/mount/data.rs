@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use fuser::INodeNo;
 
@@ -59,7 +60,7 @@ impl Tree {
         if source.is_part || open.is_synchronous {
             return Err(error(libc::EOPNOTSUPP));
         }
-        source.mark_read();
+        source.was_read.store(true, Ordering::Relaxed);
         let length = length.min(COPIED_AT_ONCE_B);
         let range = to.1..to.1.saturating_add(length);
         self.writing(open.id, &range, || {
@@ -121,6 +122,10 @@ impl Tree {
         };
         if open.is_for_writing {
             self.standings.poke();
+        }
+        if open.is_unnoted && open.was_read.load(Ordering::Relaxed) {
+            // Whoever listens ends with the mount.
+            let _ = self.closed.send(open.id);
         }
         ended
     }

@@ -27,17 +27,9 @@ pub struct Open {
     pub is_part: bool,
     /// Whether each write to it is durable when it ends.
     pub is_synchronous: bool,
-    /// Whether it was read, where that is to be noted when it is closed.
-    pub was_read: Option<AtomicBool>,
-}
-
-impl Open {
-    /// A program reads it by asking.
-    pub fn mark_read(&self) {
-        if let Some(was_read) = &self.was_read {
-            was_read.store(true, Ordering::Relaxed);
-        }
-    }
+    /// Whether that it was read is to be noted when it is closed.
+    pub is_unnoted: bool,
+    pub was_read: AtomicBool,
 }
 
 /// How the kernel gets at the data of a node; all opens of one agree.
@@ -69,8 +61,6 @@ struct Table {
     nodes: HashMap<NodeId, Opens>,
     /// Files that were opened to be read.
     read_before: HashSet<NodeId>,
-    /// Files that were read before they were closed, which nothing notes yet.
-    unnoted: HashSet<NodeId>,
     listings: HashMap<u64, Listing>,
 }
 
@@ -130,22 +120,13 @@ impl Handles {
         !table.read_before.insert(id)
     }
 
-    /// Files of which is to be noted that they were read.
-    pub fn take_unnoted(&self) -> HashSet<NodeId> {
-        std::mem::take(&mut self.table().unnoted)
-    }
-
     /// Somebody says when a file was read: what was read before tells no more.
     pub fn forget_reads(&self, id: NodeId) {
-        let mut table = self.table();
-        table.unnoted.remove(&id);
+        let table = self.table();
         let handles = table.nodes.get(&id).map(|opens| &opens.handles);
-        let open = handles
-            .into_iter()
-            .flatten()
-            .map(|handle| table.files.get(handle));
-        for was_read in open.flatten().filter_map(|open| open.was_read.as_ref()) {
-            was_read.store(false, Ordering::Relaxed);
+        let open = handles.into_iter().flatten();
+        for open in open.filter_map(|handle| table.files.get(handle)) {
+            open.was_read.store(false, Ordering::Relaxed);
         }
     }
 
@@ -175,10 +156,6 @@ impl Handles {
     pub fn remove(&self, handle: u64) -> Option<(Arc<Open>, Way)> {
         let mut table = self.table();
         let open = table.files.remove(&handle)?;
-        let was_read = open.was_read.as_ref();
-        if was_read.is_some_and(|was_read| was_read.load(Ordering::Relaxed)) {
-            table.unnoted.insert(open.id);
-        }
         let opens = table.nodes.get_mut(&open.id)?;
         opens.handles.retain(|other| *other != handle);
         let way = opens.way.clone();

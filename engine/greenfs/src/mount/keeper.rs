@@ -27,8 +27,8 @@ const LOOK_LAST: Duration = Duration::from_secs(30);
 /// Changes are gathered for this time, if nobody waits.
 const GATHER: Duration = Duration::from_millis(200);
 
-/// So many times as long as a push took, and so long at most, the next one is put off. All of flash is made durable for
-/// it, and programs that use flash then wait at times.
+/// After a push, the next one is put off for so many times as long as it took, but not longer than the second time, or
+/// than it took: all of flash is made durable for a push, and programs that use flash wait for that at times.
 const REST: u32 = 4;
 const REST_MOST: Duration = Duration::from_secs(10);
 
@@ -126,7 +126,9 @@ impl Keeper {
             if let Err(trouble) = self.take_turn(branch, &mut resting, is_last) {
                 return Some(self.fault(trouble));
             }
-            let rest_ends = Instant::now() + REST_MOST.min(begun.elapsed() * REST);
+            let took = begun.elapsed();
+            let rest = (took * REST).min(REST_MOST.max(took.min(LOOK_LAST)));
+            let rest_ends = Instant::now() + rest;
             if is_last {
                 return None;
             }

@@ -29,6 +29,7 @@ mod patience;
 pub mod place;
 mod places;
 mod quiet;
+mod reads;
 mod remote;
 mod resting;
 mod router;

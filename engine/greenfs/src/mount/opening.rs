@@ -146,9 +146,7 @@ impl Tree {
         let access = flags & libc::O_ACCMODE;
         let (is_for_writing, is_read_write) = (access != libc::O_RDONLY, access == libc::O_RDWR);
         // A program that reads what it has just written would wait for the device to have that noted, each time.
-        let is_unnoted = is_read_write
-            && flags & libc::O_NOATIME == 0
-            && sys::begin_unnoted_reads(&file).is_ok();
+        let is_unnoted = is_read_write && sys::begin_unnoted_reads(&file).is_ok();
         let open = Open {
             id,
             file,
@@ -156,7 +154,8 @@ impl Tree {
             is_read_write,
             is_part,
             is_synchronous: flags & SYNCHRONOUS != 0,
-            was_read: is_unnoted.then(AtomicBool::default),
+            is_unnoted: is_unnoted && flags & libc::O_NOATIME == 0,
+            was_read: AtomicBool::new(false),
         };
         if let Some(uses) = &self.uses {
             uses.open(id);

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo};
@@ -242,7 +243,8 @@ impl Past {
             is_read_write: false,
             is_part: false,
             is_synchronous: false,
-            was_read: None,
+            is_unnoted: false,
+            was_read: AtomicBool::new(false),
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
     }

@@ -122,9 +122,9 @@ impl Access<Folder> for &Shared {
         self.flash().note_synced(done)
     }
 
-    fn write_out(&mut self, files: &[PathBuf]) {
-        let opened = |path: &PathBuf| self.open_to_read(|_| Ok(path.clone())).ok();
-        let done = write_out(files.iter().filter_map(opened));
+    fn write_out(&mut self, files: impl Iterator<Item = NodeId>) {
+        let opened = |id| self.open_to_read(|flash| flash.path(id)).ok();
+        let done = write_out(files.filter_map(opened));
         let _ = self.flash().note_synced(done);
     }
 

@@ -1,4 +1,4 @@
-//! Looks after what comes with time: those that wait for a branch, files that were written to or read and are closed,
+//! Looks after what comes with time: those that wait for a branch, files that were written to and are closed,
 //! files whose times come to tell further changes, files whose memory is let go of, and the journal, which
 //! grows long.
 
@@ -12,7 +12,6 @@ use crate::mount::mapped;
 use crate::mount::shared::Shared;
 use crate::mount::standing::Standings;
 use crate::protocol::NodeId;
-use crate::sys;
 use crate::volume::{Access, NOTED_AT_ONCE};
 
 /// Without such a file, nothing comes of itself for so long.
@@ -40,7 +39,6 @@ pub fn start(
             // What fails here fails again where it is needed.
             let is_more = mapped::let_go(&shared).unwrap_or(false);
             note_closed(&shared, &handles);
-            note_reads(&shared, &handles);
             ripen(&shared);
             begin_journal_anew(&shared);
             why_long = told(shared.flash().why_long(), why_long.as_deref(), &log);
@@ -57,15 +55,6 @@ fn note_closed(shared: &Shared, handles: &Handles) {
     let is_closed = |id: &NodeId| !handles.can_be_written(*id);
     let closed: Vec<NodeId> = written.into_iter().filter(is_closed).collect();
     in_turns(&closed, |ids| shared.flash().note_closed(ids));
-}
-
-/// Have the file system below note that files were read whose reads it did not note.
-fn note_reads(shared: &Shared, handles: &Handles) {
-    for id in handles.take_unnoted() {
-        let opened = shared.open_to_read(|flash| flash.path(id));
-        // Nobody is left to be told that it failed.
-        let _ = opened.and_then(|file| sys::note_read(&file));
-    }
 }
 
 /// Write down the times that tell further changes now.

@@ -37,6 +37,8 @@ pub struct Tree {
     pub has_passthrough: AtomicBool,
     /// What the kernel is to forget of files.
     pub known: Sender<(INodeNo, Known)>,
+    /// Files that were read and are closed, where nothing notes that yet.
+    pub closed: Sender<NodeId>,
 }
 
 /// What the kernel knows of a file.

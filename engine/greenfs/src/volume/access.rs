@@ -17,7 +17,7 @@ pub trait Access<S: Store> {
 
     /// Have the data of files written to the device of flash, so that `sync` has less to write at once and programs
     /// wait less for it. If that fails, `sync` tells.
-    fn write_out(&mut self, _: &[PathBuf]) {}
+    fn write_out(&mut self, _: impl Iterator<Item = NodeId>) {}
 
     /// Bring all of a file to flash that is not whole there, but not from the branch `but`.
     ///

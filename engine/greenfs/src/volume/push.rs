@@ -13,7 +13,6 @@ use crate::fault::Fault;
 use crate::protocol::plan::Put;
 use crate::protocol::{Change, NodeId, Role};
 use crate::volume::access::{Access, Branch};
-use crate::volume::flash::Flash;
 use crate::volume::pushed::Pushed;
 use crate::volume::round::{Copied, Earlier, FileState, Origin, Round};
 use crate::volume::snapshots::snapshot;
@@ -23,6 +22,9 @@ use crate::volume::trouble::Trouble;
 /// Further rounds are for what the branch turned out to lack, and for files that were written to
 /// while they were copied.
 const ROUNDS_MOST: usize = 5;
+
+/// Where more files changed, as when all begins, most were written to the device long ago.
+const WRITTEN_OUT_MOST: usize = 1000;
 
 /// Bring a branch up to what flash holds now, or to what it holds a moment later.
 ///
@@ -87,8 +89,8 @@ fn rounds<S: Store, T: Store>(
             return reached(flash, branch, earlier.left, pushed);
         };
         if stage_all(flash, branch, &round, &mut earlier, &mut pushed)? {
-            let sources = flash.with(|flash| sources(flash, branch.role, &round));
-            flash.write_out(&sources);
+            let copied = round.copies().map(|(put, _)| put.node);
+            flash.write_out(copied.take(WRITTEN_OUT_MOST));
             make_durable(flash)?;
             if carry_out(flash, branch, round, &mut pushed)? {
                 return reached(flash, branch, earlier.left, pushed);
@@ -192,22 +194,6 @@ fn stage_all<S: Store, T: Store>(
     Ok(is_all)
 }
 
-/// Where on flash the files are that were copied.
-fn sources<S: Store>(flash: &Flash<S>, role: Role, round: &Round) -> Vec<PathBuf> {
-    let copies = round.copies();
-    copies
-        .filter_map(|(put, copied)| source(flash, role, put, copied))
-        .collect()
-}
-
-/// Where on flash a file is copied from; nowhere if it is gone.
-fn source<S: Store>(flash: &Flash<S>, role: Role, put: &Put, copied: &Copied) -> Option<PathBuf> {
-    match copied.origin {
-        Origin::Snapshot => Some(snapshot(role, put.node)),
-        _ => flash.state.catalogue.path(put.node),
-    }
-}
-
 /// Copy a file from flash. Returns the bytes that were brought; none if it is gone, or is shorter now.
 fn copy<S: Store, T: Store>(
     flash: &mut impl Access<S>,
@@ -222,8 +208,12 @@ fn copy<S: Store, T: Store>(
         let wanted = stage.wants().map_err(Trouble::Branch)?;
         let length = (wanted.end - wanted.start) as usize;
         let piece = flash.with(|flash| {
-            let Some(from) = source(flash, role, put, copied) else {
-                return Ok(None);
+            let from = match copied.origin {
+                Origin::Snapshot => snapshot(role, put.node),
+                _ => match flash.state.catalogue.path(put.node) {
+                    Some(path) => path,
+                    None => return Ok(None),
+                },
             };
             flash.store.read(&from, wanted.start, length).map(Some)
         });

@@ -346,6 +346,9 @@ proptest! {
     }
 }
 
+/// A remote may be so slow on a busy machine, and is not away.
+const PATIENCE_S: &str = "120";
+
 /// Try histories through a mount with these options.
 fn try_mounted(options: &'static [&'static str], events: impl Strategy<Value = mounted::Event>) {
     let config = ProptestConfig {
@@ -372,12 +375,20 @@ fn try_mounted(options: &'static [&'static str], events: impl Strategy<Value = m
 /// What was acknowledged to programs would be lost when the daemon is killed.
 #[test]
 fn through_a_mount_that_is_killed() {
-    try_mounted(&["--remote", "remote"], mounted::events());
+    let killed = &["--remote", "remote", "--patience", PATIENCE_S];
+    try_mounted(killed, mounted::events());
 }
 
 /// The same where flash gives up whatever it may.
 #[test]
 fn through_a_mount_with_a_bound() {
-    let bound = &["--remote", "remote", "--flash-mib", "0"];
+    let bound = &[
+        "--remote",
+        "remote",
+        "--flash-mib",
+        "0",
+        "--patience",
+        PATIENCE_S,
+    ];
     try_mounted(bound, mounted::large_events());
 }

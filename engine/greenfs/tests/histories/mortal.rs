@@ -55,7 +55,7 @@ impl<S: Store> Mortal<S> {
         }
     }
 
-    /// The last one is cut.
+    /// The last change before the end is cut in half.
     fn change_data(
         &mut self,
         data: &[u8],
