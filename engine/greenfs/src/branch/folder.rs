@@ -161,7 +161,7 @@ impl Store for Folder {
         let is_file = kind == Kind::File;
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now_ns = now.map_or(0, |since| since.as_nanos() as i64);
-        let changed_ns = nanoseconds(status.st_ctime, status.st_ctime_nsec);
+        let changed_ns = changed_ns(&status);
         // Where only whole seconds are kept, as in small inodes of ext4, one stays for that long.
         let lasts_ns = i64::from(status.st_ctime_nsec == 0) * 1_000_000_000;
         let is_fresh = changed_ns.saturating_add(lasts_ns) >= now_ns - FRESH.as_nanos() as i64;
@@ -331,6 +331,11 @@ pub fn read_at(file: &File, offset: u64, most_b: usize) -> io::Result<Vec<u8>> {
 fn is_missing(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     matches!(code, Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP))
+}
+
+/// When something of a file was changed, in nanoseconds since 1970.
+pub fn changed_ns(status: &libc::stat64) -> i64 {
+    nanoseconds(status.st_ctime, status.st_ctime_nsec)
 }
 
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {

@@ -13,6 +13,7 @@ use crate::cache::Part;
 use crate::mount::attributes::{Wish, attributes, moment, opened};
 use crate::mount::tree::{Tree, node};
 use crate::protocol::NodeId;
+use crate::sys;
 use crate::volume::{Flash, absent, complete};
 
 impl Tree {
@@ -75,7 +76,7 @@ impl Tree {
         most_b: usize,
     ) -> io::Result<Option<Vec<u8>>> {
         let open = self.handles.file(handle)?;
-        open.was_read.store(true, Ordering::Relaxed);
+        open.read_ns.store(sys::tick_ns(), Ordering::Relaxed);
         if !open.is_part {
             return read_at(&open.file, offset, most_b).map(Some);
         }

@@ -136,7 +136,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
     let uses = Arc::<Uses>::default();
     let past = remote.as_ref().map(asked);
     let (known, to_forget) = mpsc::channel();
-    let (closed, to_note) = mpsc::channel();
+    let (read, to_note) = mpsc::channel();
     let (reads, noted) = (Arc::clone(&shared), known.clone());
     thread::spawn(move || note_reads(&reads, &to_note, &noted));
     let router = Router {
@@ -150,7 +150,7 @@ pub fn serve(settings: &Settings, ready: impl FnOnce()) -> Result<(), Fault> {
             is_root,
             has_passthrough: AtomicBool::new(is_root),
             known,
-            closed,
+            read,
         }),
     };
     let bound = Bound {

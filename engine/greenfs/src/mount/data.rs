@@ -60,7 +60,7 @@ impl Tree {
         if source.is_part || open.is_synchronous {
             return Err(error(libc::EOPNOTSUPP));
         }
-        source.was_read.store(true, Ordering::Relaxed);
+        source.read_ns.store(sys::tick_ns(), Ordering::Relaxed);
         let length = length.min(COPIED_AT_ONCE_B);
         let range = to.1..to.1.saturating_add(length);
         self.writing(open.id, &range, || {
@@ -123,9 +123,10 @@ impl Tree {
         if open.is_for_writing {
             self.standings.poke();
         }
-        if open.is_unnoted && open.was_read.load(Ordering::Relaxed) {
+        let read_ns = open.read_ns.load(Ordering::Relaxed);
+        if open.is_unnoted && read_ns > 0 {
             // Whoever listens ends with the mount.
-            let _ = self.closed.send(open.id);
+            let _ = self.read.send((open.id, read_ns));
         }
         ended
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use fuser::{BackingId, FileType};
@@ -27,9 +27,10 @@ pub struct Open {
     pub is_part: bool,
     /// Whether each write to it is durable when it ends.
     pub is_synchronous: bool,
-    /// Whether that it was read is to be noted when it is closed.
+    /// Whether the file system below notes no reads of it, and that is done when it is closed.
     pub is_unnoted: bool,
-    pub was_read: AtomicBool,
+    /// When it was read last, in nanoseconds since 1970; 0: not at all.
+    pub read_ns: AtomicI64,
 }
 
 /// How the kernel gets at the data of a node; all opens of one agree.
@@ -118,16 +119,6 @@ impl Handles {
             table.read_before.clear();
         }
         !table.read_before.insert(id)
-    }
-
-    /// Somebody says when a file was read: what was read before tells no more.
-    pub fn forget_reads(&self, id: NodeId) {
-        let table = self.table();
-        let handles = table.nodes.get(&id).map(|opens| &opens.handles);
-        let open = handles.into_iter().flatten();
-        for open in open.filter_map(|handle| table.files.get(handle)) {
-            open.was_read.store(false, Ordering::Relaxed);
-        }
     }
 
     /// An open file of a node, which may have no name any more.

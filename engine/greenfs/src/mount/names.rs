@@ -50,9 +50,6 @@ impl Tree {
         if let Some(size) = wish.size {
             self.cut(id, handle, size)?;
         }
-        if wish.accessed.is_some() {
-            self.handles.forget_reads(id);
-        }
         let mut flash = self.shared.flash();
         let reached = self.reach(&flash, id)?;
         if flash.part(id).is_some() && flash.node(id).is_ok() {

@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use fuser::{
     BackingId, FileAttr, FileHandle, FopenFlags, Generation, INodeNo, ReplyCreate, ReplyOpen,
@@ -155,7 +155,7 @@ impl Tree {
             is_part,
             is_synchronous: flags & SYNCHRONOUS != 0,
             is_unnoted: is_unnoted && flags & libc::O_NOATIME == 0,
-            was_read: AtomicBool::new(false),
+            read_ns: AtomicI64::new(0),
         };
         if let Some(uses) = &self.uses {
             uses.open(id);

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicI64;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{FileAttr, FileType, INodeNo};
@@ -244,7 +244,7 @@ impl Past {
             is_part: false,
             is_synchronous: false,
             is_unnoted: false,
-            was_read: AtomicBool::new(false),
+            read_ns: AtomicI64::new(0),
         };
         Ok(self.handles.add(open, |_| Way::Asking).0)
     }

@@ -37,8 +37,8 @@ pub struct Tree {
     pub has_passthrough: AtomicBool,
     /// What the kernel is to forget of files.
     pub known: Sender<(INodeNo, Known)>,
-    /// Files that were read and are closed, where nothing notes that yet.
-    pub closed: Sender<NodeId>,
+    /// Files that are closed and that nothing says were read; and when they were, in nanoseconds since 1970.
+    pub read: Sender<(NodeId, i64)>,
 }
 
 /// What the kernel knows of a file.

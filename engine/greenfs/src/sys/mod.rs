@@ -173,6 +173,19 @@ pub fn seek(file: &File, offset: i64, whence: i32) -> io::Result<i64> {
     }
 }
 
+/// When the kernel's last tick was, by which it dates what is done to files: in nanoseconds since 1970.
+pub fn tick_ns() -> i64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the structure is valid for the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME_COARSE, &raw mut now) };
+    now.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(now.tv_nsec)
+}
+
 /// Let reads of an open file leave alone when it was read last.
 ///
 /// # Errors
